@@ -1,0 +1,3 @@
+//! Everything one does with this repository: `cargo xtask demo`, `test`, `tidy`, …
+
+fn main() {}
