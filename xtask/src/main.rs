@@ -1,3 +1,70 @@
 //! Everything one does with this repository: `cargo xtask demo`, `test`, `tidy`, …
+//!
+//! A command is one row in [`COMMANDS`] and one file; the help text follows from the rows.
+#![forbid(unsafe_code)]
+#![expect(clippy::print_stdout, reason = "a build tool talks to the person who called it")]
 
-fn main() {}
+mod demo;
+mod install;
+mod place;
+mod step;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+/// One word after `cargo xtask`.
+struct Command {
+    name: &'static str,
+    /// One line for the help text: what one gets.
+    says: &'static str,
+    run: fn(&[String]) -> Result<()>,
+}
+
+const COMMANDS: &[Command] = &[
+    Command { name: "demo", says: "build netra and show what it does", run: demo::run },
+    Command {
+        name: "test",
+        says: "install what tests need, run everything (--long: more)",
+        run: test::run,
+    },
+    Command { name: "tidy", says: "check the house rules", run: tidy::run },
+    Command {
+        name: "install",
+        says: "install what the tests need, and say what is missing",
+        run: install::run,
+    },
+];
+
+fn main() -> ExitCode {
+    let mut words = std::env::args().skip(1);
+    let name = words.next().unwrap_or_default();
+    let rest: Vec<String> = words.collect();
+    match dispatch(&name, &rest) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(name: &str, rest: &[String]) -> Result<()> {
+    if matches!(name, "" | "help" | "-h" | "--help") {
+        help();
+        return Ok(());
+    }
+    match COMMANDS.iter().find(|command| command.name == name) {
+        Some(command) => (command.run)(rest),
+        None => bail!("there is no command `{name}`; `cargo xtask help` lists them"),
+    }
+}
+
+fn help() {
+    println!("usage: cargo xtask COMMAND\n");
+    for command in COMMANDS {
+        println!("  {:<10} {}", command.name, command.says);
+    }
+}

@@ -1,0 +1,125 @@
+//! What the tests need from outside, as one list with reasons, and how it gets here.
+//!
+//! Debian packages are installed when we are root, and named otherwise. Python packages live in
+//! a private environment under the target directory; tests find it by `NETRA_TEST_PYTHON`.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::place::{output, run as start, target};
+
+/// A package and the reason for it.
+struct Need {
+    package: &'static str,
+    reason: &'static str,
+}
+
+const DEBIAN: &[Need] = &[
+    Need { package: "python3", reason: "runs the judges of the log reader" },
+    Need { package: "python3-venv", reason: "keeps the judges' packages apart from the system's" },
+];
+
+/// Versions are pinned: a judge that changes by itself judges nothing.
+const PYTHON: &[Need] = &[Need {
+    package: "darshan==3.5.0",
+    reason: "PyDarshan: its own library and example logs judge our reader",
+}];
+
+/// What is here after an installation, and what is not.
+#[derive(Default)]
+pub(crate) struct Installed {
+    /// The interpreter of the private environment.
+    pub(crate) python: Option<PathBuf>,
+    /// What is missing and what it would have checked, one sentence each.
+    pub(crate) missing: Vec<String>,
+}
+
+impl Installed {
+    /// The variables that tell tests what they may use.
+    pub(crate) fn environment(&self) -> Vec<(&'static str, PathBuf)> {
+        self.python.iter().map(|python| ("NETRA_TEST_PYTHON", python.clone())).collect()
+    }
+}
+
+/// `cargo xtask install`.
+pub(crate) fn run(_: &[String]) -> Result<()> {
+    for missing in all()?.missing {
+        println!("missing: {missing}");
+    }
+    Ok(())
+}
+
+/// Installs everything that is not yet here. An error is an installation that was tried and
+/// failed; what cannot be tried (not root) is in [`Installed::missing`].
+pub(crate) fn all() -> Result<Installed> {
+    let mut installed = Installed { missing: debian()?, python: None };
+    installed.python = Some(python()?);
+    println!("everything the tests need is installed, {} packages apart", installed.missing.len());
+    Ok(installed)
+}
+
+/// Installs missing Debian packages as root; otherwise lists them.
+fn debian() -> Result<Vec<String>> {
+    let missing: Vec<&Need> = DEBIAN.iter().filter(|need| !has_debian(need.package)).collect();
+    if missing.is_empty() {
+        return Ok(Vec::new());
+    }
+    let names: Vec<&str> = missing.iter().map(|need| need.package).collect();
+    if !is_root() {
+        println!("not root, so please: apt-get install {}", names.join(" "));
+        return Ok(missing
+            .iter()
+            .map(|need| format!("{} ({})", need.package, need.reason))
+            .collect());
+    }
+    println!("installing {}", names.join(" "));
+    start(apt(&["update", "-qq"]).env("DEBIAN_FRONTEND", "noninteractive"))?;
+    let mut words = vec!["install", "-qq", "-y", "--no-install-recommends"];
+    words.extend(&names);
+    start(apt(&words).env("DEBIAN_FRONTEND", "noninteractive"))?;
+    Ok(Vec::new())
+}
+
+fn apt(words: &[&str]) -> Command {
+    let mut command = Command::new("apt-get");
+    command.args(words);
+    command
+}
+
+/// One question to the package database per package: a few milliseconds when all is installed.
+fn has_debian(package: &str) -> bool {
+    let mut query = Command::new("dpkg-query");
+    query.args(["-W", "-f", "${db:Status-Status}", package]);
+    output(&mut query).is_ok_and(|status| status == b"installed")
+}
+
+fn is_root() -> bool {
+    output(Command::new("id").arg("-u")).is_ok_and(|uid| uid.trim_ascii() == b"0")
+}
+
+/// The private environment; made again when the list has changed.
+fn python() -> Result<PathBuf> {
+    let home = target().join("test-python");
+    let python = home.join("bin/python");
+    let stamp = home.join("netra-packages.txt");
+    let wanted: Vec<&str> = PYTHON.iter().map(|need| need.package).collect();
+    let wanted = wanted.join("\n");
+    if python.exists() && fs::read_to_string(&stamp).is_ok_and(|had| had == wanted) {
+        return Ok(python);
+    }
+    for need in PYTHON {
+        println!("installing {} ({})", need.package, need.reason);
+    }
+    start(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&home))?;
+    let mut pip = Command::new(&python);
+    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+    start(pip.args(wanted.lines()))?;
+    if !python.exists() {
+        bail!("{} is missing after `python3 -m venv`", python.display());
+    }
+    fs::write(&stamp, &wanted).with_context(|| format!("writing {}", stamp.display()))?;
+    Ok(python)
+}

@@ -1,0 +1,83 @@
+//! `cargo xtask test`: installs what the tests need, then runs all of them. `--long` adds what is
+//! too long for every run.
+//!
+//! A step is one row in [`STEPS`]; later parts of netra append theirs.
+
+use anyhow::{Result, bail};
+
+use crate::install::{self, Installed};
+use crate::place::{cargo, on_path, run as start};
+use crate::step::Steps;
+use crate::tidy;
+
+/// What every step may ask for.
+pub(crate) struct Run {
+    /// What could be installed, and the environment that tells tests of it.
+    pub(crate) installed: Installed,
+    /// Whether the long tests are wanted too.
+    pub(crate) long: bool,
+}
+
+/// A step, when it runs, and what it does.
+struct Step {
+    name: &'static str,
+    /// Only with `--long`.
+    long: bool,
+    work: fn(&Run) -> Result<()>,
+}
+
+const STEPS: &[Step] = &[
+    Step { name: "tidy", long: false, work: |_| tidy::run(&[]) },
+    Step { name: "format", long: false, work: |_| start(&mut cargo(&["fmt", "--all", "--check"])) },
+    Step { name: "clippy", long: false, work: clippy },
+    Step { name: "tests", long: false, work: tests },
+    Step { name: "documentation", long: false, work: documentation },
+];
+
+/// Runs everything; fails when anything failed.
+pub(crate) fn run(words: &[String]) -> Result<()> {
+    let long = match words {
+        [] => false,
+        [word] if word == "--long" => true,
+        _ => bail!("usage: cargo xtask test [--long]"),
+    };
+    let mut steps = Steps::default();
+    let mut installed = Installed::default();
+    steps.run("install", || {
+        installed = install::all()?;
+        Ok(())
+    });
+    for missing in &installed.missing {
+        steps.skip(missing.clone());
+    }
+    let run = Run { installed, long };
+    for step in STEPS.iter().filter(|step| long || !step.long) {
+        steps.run(step.name, || (step.work)(&run));
+    }
+    steps.finish()
+}
+
+fn clippy(_: &Run) -> Result<()> {
+    start(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+}
+
+/// The whole workspace: nextest where it is installed, `cargo test` where it is not.
+fn tests(run: &Run) -> Result<()> {
+    let mut command = if on_path("cargo-nextest") {
+        cargo(&["nextest", "run", "--workspace", "--profile", "ci"])
+    } else {
+        println!("cargo-nextest is not installed; `cargo test` serves");
+        cargo(&["test", "--workspace", "--all-targets"])
+    };
+    // A golden file is never accepted unread.
+    command.env("INSTA_UPDATE", "no").envs(run.installed.environment());
+    if run.long {
+        command.env("NETRA_TEST_LONG", "1");
+    }
+    start(&mut command)
+}
+
+fn documentation(_: &Run) -> Result<()> {
+    let mut command = cargo(&["doc", "--workspace", "--no-deps", "--quiet"]);
+    start(command.env("RUSTDOCFLAGS", "-D warnings"))
+}
