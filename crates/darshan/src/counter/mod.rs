@@ -124,28 +124,40 @@ macro_rules! counters {
         /// The current version of this module's records.
         pub const VERSION: u32 = $version;
 
-        // Counting by discriminant spares every table its numbers.
-        #[expect(non_camel_case_types, clippy::upper_case_acronyms, reason = "Darshan's names")]
-        enum Int { $($int,)* NUMBER_OF }
-        #[expect(non_camel_case_types, reason = "Darshan's names")]
-        enum Float { $($float,)* NUMBER_OF }
-
         $(
             #[doc = concat!("Index of `", $prefix, stringify!($int), "` among the whole numbers.")]
-            pub const $int: usize = Int::$int as usize;
+            pub const $int: usize = super::place(&INT, concat!($prefix, stringify!($int)));
         )*
         $(
             #[doc = concat!("Index of `", $prefix, stringify!($float), "` among the floats.")]
-            pub const $float: usize = Float::$float as usize;
+            pub const $float: usize = super::place(&FLOAT, concat!($prefix, stringify!($float)));
         )*
 
         /// Names of the whole numbers.
-        pub const INT: [&str; Int::NUMBER_OF as usize] = [$(concat!($prefix, stringify!($int))),*];
+        pub const INT: [&str; [$(stringify!($int)),*].len()] =
+            [$(concat!($prefix, stringify!($int))),*];
         /// Names of the floats.
-        pub const FLOAT: [&str; Float::NUMBER_OF as usize] =
+        pub const FLOAT: [&str; [$(stringify!($float)),*].len()] =
             [$(concat!($prefix, stringify!($float))),*];
         /// The current counters.
         pub const TABLE: super::Table = super::Table { int: &INT, float: &FLOAT };
     };
 }
 use counters;
+
+/// Where a name stands in its table, found by the compiler; a name that is not there stops it.
+const fn place(names: &[&str], name: &str) -> usize {
+    let mut at = 0;
+    while !same(names[at].as_bytes(), name.as_bytes()) {
+        at += 1;
+    }
+    at
+}
+
+const fn same(a: &[u8], b: &[u8]) -> bool {
+    let mut at = 0;
+    while at < a.len() && at < b.len() && a[at] == b[at] {
+        at += 1;
+    }
+    at == a.len() && at == b.len()
+}
