@@ -20,6 +20,18 @@ struct Need {
 const DEBIAN: &[Need] = &[
     Need { package: "python3", reason: "runs the judges of the log reader" },
     Need { package: "python3-venv", reason: "keeps the judges' packages apart from the system's" },
+    Need { package: "gcc", reason: "compiles the workloads" },
+    Need { package: "gfortran", reason: "compiles the workload that is written in Fortran" },
+    Need { package: "pkg-config", reason: "tells where HDF5 and PnetCDF are" },
+    Need { package: "mpich", reason: "runs workloads with MPICH" },
+    Need { package: "libmpich-dev", reason: "compiles workloads for MPICH" },
+    Need { package: "openmpi-bin", reason: "runs workloads with Open MPI" },
+    Need { package: "libopenmpi-dev", reason: "compiles workloads for Open MPI" },
+    Need { package: "libhdf5-dev", reason: "workloads with HDF5 and no MPI" },
+    Need { package: "libhdf5-mpich-dev", reason: "workloads with HDF5 on MPICH" },
+    Need { package: "libhdf5-openmpi-dev", reason: "workloads with HDF5 on Open MPI" },
+    Need { package: "libpnetcdf-dev", reason: "the PnetCDF workload" },
+    Need { package: "strace", reason: "counts the system calls of workloads" },
 ];
 
 /// Versions are pinned: a judge that changes by itself judges nothing.

@@ -10,6 +10,7 @@ mod place;
 mod step;
 mod test;
 mod tidy;
+mod workload;
 
 use std::process::ExitCode;
 
@@ -36,6 +37,11 @@ const COMMANDS: &[Command] = &[
         says: "install what the tests need, and say what is missing",
         run: install::run,
     },
+    Command {
+        name: "workload",
+        says: "run one of the papers' applications in small (no name: the list)",
+        run: workload::run,
+    },
 ];
 
 fn main() -> ExitCode {
@@ -46,7 +52,8 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("xtask: {error:#}");
-            ExitCode::FAILURE
+            let ended = error.downcast_ref::<workload::Ended>();
+            ended.map_or(ExitCode::FAILURE, |ended| ExitCode::from(ended.0))
         }
     }
 }

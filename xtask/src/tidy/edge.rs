@@ -52,7 +52,7 @@ const ROWS: &[Row] = &[
 ];
 
 /// Crates that ship nothing: tests and tools stand outside the order.
-const OUTSIDE: &[&str] = &["xtask", "netra-e2e", "netra-fuzz"];
+const OUTSIDE: &[&str] = &["xtask", "netra-e2e", "netra-fuzz", "netra-workloads"];
 
 /// Compares `cargo metadata` with the table. Development dependencies are free: they are not
 /// shipped.
