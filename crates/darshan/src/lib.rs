@@ -1,8 +1,16 @@
 //! Darshan 3.x logs: what they contain, and how to read, write, reduce and print them.
 //!
+//! [`Log`] is an open log, [`Record`] is what it is made of, and [`Damage`] is what is missing from it.
+//! Every log version, module version, byte order and compression that Darshan 3 ever wrote is read,
+//! and records come in the shape of their module's current version. A log is never held in memory:
+//! the records of a module are read one by one, the segments of a trace piece by piece.
+//!
 //! Without the default feature `std` this is a `no_std` crate of facts alone: [`counter`] (the
-//! names and places of counters), [`record`] (byte layouts) and [`checksum`]. The capture library
-//! writes logs with them from inside an application, where it may not allocate.
+//! names and places of counters), [`record`] (byte layouts), [`section`] and [`checksum`]. The
+//! capture library writes logs with them from inside an application, where it may not allocate.
+//!
+//! There is no analysis here, no JSON and no terminal, and nothing is known about streams or about
+//! what stands in the blocks of the netra section. Logs of Darshan 2 are not read.
 #![cfg_attr(not(any(test, feature = "std")), no_std)]
 #![forbid(unsafe_code)]
 
@@ -10,3 +18,19 @@ pub mod checksum;
 pub mod counter;
 pub mod record;
 pub mod section;
+
+#[cfg(feature = "std")]
+mod damage;
+#[cfg(feature = "std")]
+mod error;
+#[cfg(feature = "std")]
+pub mod read;
+#[cfg(feature = "std")]
+mod upgrade;
+
+#[cfg(feature = "std")]
+pub use damage::{Damage, Part, Reason};
+#[cfg(feature = "std")]
+pub use error::{Error, Result};
+#[cfg(feature = "std")]
+pub use read::{Log, Record, Records};

@@ -1,5 +1,4 @@
 //! The tables of counters against the reference list, which was taken from Darshan's sources.
-#![expect(clippy::print_stderr, reason = "says what was skipped")]
 
 use netra_darshan::{counter, record};
 use netra_event::Module;
