@@ -8,12 +8,23 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod function;
 mod id;
+pub mod lane;
 mod loss;
 mod module;
+pub mod segment;
+mod slot;
 mod unit;
 
+/// The atomics of the lane; its model test puts others in their place.
+mod sync {
+    pub(crate) use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+}
+
+pub use function::{Function, Kind, Layer};
 pub use id::{Rank, RecordId, jenkins64};
 pub use loss::Loss;
 pub use module::Module;
+pub use slot::{CODE, Event, FAILED, NO_FILE, NO_OFFSET, NO_SITE, Odd, SECOND, SLOT_BYTES, WIDE};
 pub use unit::{Bytes, Nanos, Seconds};

@@ -1,0 +1,415 @@
+//! Every function that netra hooks, each with its own stable code. A table, so it is long.
+//!
+//! A code has 12 bits; it is written into every event and indexes the call counts of a lane, so it
+//! never changes its meaning. Layers own ranges: POSIX 1–255, STDIO 256–511, process, io_uring and
+//! other 512–639, the example module 640–1023, MPI-IO 1024–1535, HDF5 1536–2047, PnetCDF
+//! 2048–3071. Names that glibc exports for the same call (`64`, `_chk`, `_2`, `_unlocked`,
+//! `__isoc99`, `__isoc23`, `__xstat`) share the code of their base; a row lists them.
+
+use core::fmt;
+
+use crate::Module;
+
+/// What a call does, as far as counting and drawing care.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    /// Makes a descriptor or stream.
+    Open = 1,
+    /// Gives one back.
+    Close = 2,
+    /// Moves bytes from a file.
+    Read = 3,
+    /// Moves bytes into a file.
+    Write = 4,
+    /// Moves a position.
+    Seek = 5,
+    /// Asks about a file.
+    Stat = 6,
+    /// Waits until data is durable or flushed.
+    Sync = 7,
+    /// Changes names, sizes, rights or hints.
+    Meta = 8,
+    /// Maps a file into memory.
+    Map = 9,
+    /// Makes another descriptor for the same open file.
+    Duplicate = 10,
+    /// Waits for or asks about an asynchronous transfer.
+    Complete = 11,
+    /// Begins or ends a process, thread or image.
+    Process = 12,
+    /// Anything else.
+    Other = 13,
+}
+
+/// The layer of software a function belongs to; the range of its code says which.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Layer {
+    /// System calls on files.
+    Posix = 1,
+    /// C's buffered streams.
+    Stdio = 2,
+    /// Processes, threads, io_uring, `syscall()`.
+    Process = 3,
+    /// The documented example of a module.
+    Example = 4,
+    /// `MPI_File_*`.
+    Mpiio = 5,
+    /// HDF5.
+    Hdf5 = 6,
+    /// PnetCDF.
+    Pnetcdf = 7,
+}
+
+impl Layer {
+    /// The layer that owns a code.
+    #[must_use]
+    pub const fn of_code(code: u16) -> Option<Layer> {
+        match code {
+            1..=255 => Some(Layer::Posix),
+            256..=511 => Some(Layer::Stdio),
+            512..=639 => Some(Layer::Process),
+            640..=1023 => Some(Layer::Example),
+            1024..=1535 => Some(Layer::Mpiio),
+            1536..=2047 => Some(Layer::Hdf5),
+            2048..=3071 => Some(Layer::Pnetcdf),
+            _ => None,
+        }
+    }
+
+    /// The module of a log whose records count this layer, where there is one.
+    #[must_use]
+    pub const fn module(self) -> Option<Module> {
+        match self {
+            Layer::Posix => Some(Module::Posix),
+            Layer::Stdio => Some(Module::Stdio),
+            Layer::Mpiio => Some(Module::Mpiio),
+            Layer::Hdf5 => Some(Module::H5d),
+            Layer::Pnetcdf => Some(Module::PnetcdfVar),
+            Layer::Process | Layer::Example => None,
+        }
+    }
+
+    /// The name that people read.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Layer::Posix => "POSIX",
+            Layer::Stdio => "STDIO",
+            Layer::Process => "PROCESS",
+            Layer::Example => "EXAMPLE",
+            Layer::Mpiio => "MPI-IO",
+            Layer::Hdf5 => "HDF5",
+            Layer::Pnetcdf => "PNETCDF",
+        }
+    }
+}
+
+macro_rules! functions {
+    ($($variant:ident = $code:literal, $name:literal, $kind:ident $(, also [$($alias:literal)*])?;)*) => {
+        /// A hooked function.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u16)]
+        pub enum Function { $(#[doc = concat!("`", $name, "`.")] $variant = $code),* }
+
+        impl Function {
+            /// Every function, in the order of their codes.
+            pub const ALL: &[Function] = &[$(Function::$variant),*];
+
+            /// The function with this code, if it is known.
+            #[must_use]
+            pub const fn from_code(code: u16) -> Option<Function> {
+                match code { $($code => Some(Function::$variant),)* _ => None }
+            }
+
+            /// The name of the call.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Function::$variant => $name),* }
+            }
+
+            /// What it does.
+            #[must_use]
+            pub const fn kind(self) -> Kind {
+                match self { $(Function::$variant => Kind::$kind),* }
+            }
+
+            /// Other exported names of the same call; they share this code.
+            #[must_use]
+            pub const fn aliases(self) -> &'static [&'static str] {
+                match self { $(Function::$variant => &[$($($alias),*)?]),* }
+            }
+        }
+    };
+}
+
+functions! {
+    // POSIX
+    Open = 1, "open", Open, also ["open64" "__open_2" "__open64_2"];
+    Openat = 2, "openat", Open, also ["openat64" "__openat_2" "__openat64_2"];
+    Creat = 3, "creat", Open, also ["creat64"];
+    OpenByHandleAt = 4, "open_by_handle_at", Open;
+    MemfdCreate = 5, "memfd_create", Open;
+    Mkstemp = 6, "mkstemp", Open, also ["mkstemp64"];
+    Mkostemp = 7, "mkostemp", Open, also ["mkostemp64"];
+    Mkstemps = 8, "mkstemps", Open, also ["mkstemps64"];
+    Mkostemps = 9, "mkostemps", Open, also ["mkostemps64"];
+    Close = 10, "close", Close;
+    CloseRange = 11, "close_range", Close;
+    Closefrom = 12, "closefrom", Close;
+    Read = 13, "read", Read, also ["__read_chk"];
+    Pread = 14, "pread", Read, also ["pread64" "__pread_chk" "__pread64_chk"];
+    Readv = 15, "readv", Read;
+    Preadv = 16, "preadv", Read, also ["preadv64"];
+    Preadv2 = 17, "preadv2", Read, also ["preadv64v2"];
+    Write = 18, "write", Write;
+    Pwrite = 19, "pwrite", Write, also ["pwrite64"];
+    Writev = 20, "writev", Write;
+    Pwritev = 21, "pwritev", Write, also ["pwritev64"];
+    Pwritev2 = 22, "pwritev2", Write, also ["pwritev64v2"];
+    Lseek = 23, "lseek", Seek, also ["lseek64"];
+    Dup = 24, "dup", Duplicate;
+    Dup2 = 25, "dup2", Duplicate;
+    Dup3 = 26, "dup3", Duplicate;
+    Fcntl = 27, "fcntl", Meta, also ["fcntl64"];
+    Fsync = 28, "fsync", Sync;
+    Fdatasync = 29, "fdatasync", Sync;
+    SyncFileRange = 30, "sync_file_range", Sync;
+    Syncfs = 31, "syncfs", Sync;
+    Sync = 32, "sync", Sync;
+    Mmap = 33, "mmap", Map, also ["mmap64"];
+    Munmap = 34, "munmap", Map;
+    Msync = 35, "msync", Sync;
+    Mremap = 36, "mremap", Map;
+    Sendfile = 38, "sendfile", Read, also ["sendfile64"];
+    CopyFileRange = 39, "copy_file_range", Read;
+    Splice = 40, "splice", Read;
+    Tee = 41, "tee", Read;
+    Vmsplice = 42, "vmsplice", Write;
+    Truncate = 43, "truncate", Meta, also ["truncate64"];
+    Ftruncate = 44, "ftruncate", Meta, also ["ftruncate64"];
+    Fallocate = 45, "fallocate", Meta, also ["fallocate64"];
+    PosixFallocate = 46, "posix_fallocate", Meta, also ["posix_fallocate64"];
+    PosixFadvise = 47, "posix_fadvise", Meta, also ["posix_fadvise64"];
+    Readahead = 48, "readahead", Meta;
+    Stat = 49, "stat", Stat, also ["stat64" "__xstat" "__xstat64"];
+    Fstat = 50, "fstat", Stat, also ["fstat64" "__fxstat" "__fxstat64"];
+    Lstat = 51, "lstat", Stat, also ["lstat64" "__lxstat" "__lxstat64"];
+    Fstatat = 52, "fstatat", Stat, also ["fstatat64" "__fxstatat" "__fxstatat64"];
+    Statx = 53, "statx", Stat;
+    Access = 54, "access", Stat, also ["euidaccess" "eaccess"];
+    Faccessat = 55, "faccessat", Stat;
+    Rename = 56, "rename", Meta;
+    Renameat = 57, "renameat", Meta;
+    Renameat2 = 58, "renameat2", Meta;
+    Unlink = 59, "unlink", Meta;
+    Unlinkat = 60, "unlinkat", Meta;
+    Remove = 61, "remove", Meta;
+    Link = 62, "link", Meta;
+    Linkat = 63, "linkat", Meta;
+    Symlink = 64, "symlink", Meta;
+    Symlinkat = 65, "symlinkat", Meta;
+    Mkdir = 66, "mkdir", Meta;
+    Mkdirat = 67, "mkdirat", Meta;
+    Rmdir = 68, "rmdir", Meta;
+    Opendir = 69, "opendir", Meta;
+    Fdopendir = 70, "fdopendir", Meta;
+    Readdir = 71, "readdir", Meta, also ["readdir64" "readdir_r" "readdir64_r"];
+    Closedir = 72, "closedir", Meta;
+    Statfs = 73, "statfs", Stat, also ["statfs64"];
+    Fstatfs = 74, "fstatfs", Stat, also ["fstatfs64"];
+    Statvfs = 75, "statvfs", Stat, also ["statvfs64"];
+    Fstatvfs = 76, "fstatvfs", Stat, also ["fstatvfs64"];
+    Readlink = 77, "readlink", Stat, also ["__readlink_chk"];
+    Readlinkat = 78, "readlinkat", Stat, also ["__readlinkat_chk"];
+    Chmod = 79, "chmod", Meta;
+    Fchmod = 80, "fchmod", Meta;
+    Fchmodat = 81, "fchmodat", Meta;
+    Chown = 82, "chown", Meta;
+    Fchown = 83, "fchown", Meta;
+    Lchown = 84, "lchown", Meta;
+    Fchownat = 85, "fchownat", Meta;
+    Utimensat = 86, "utimensat", Meta;
+    Futimens = 87, "futimens", Meta;
+    Utime = 88, "utime", Meta;
+    Utimes = 89, "utimes", Meta, also ["lutimes" "futimes"];
+    Chdir = 90, "chdir", Meta;
+    Fchdir = 91, "fchdir", Meta;
+    AioRead = 92, "aio_read", Read, also ["aio_read64"];
+    AioWrite = 93, "aio_write", Write, also ["aio_write64"];
+    AioReturn = 94, "aio_return", Complete, also ["aio_return64"];
+    AioError = 95, "aio_error", Complete, also ["aio_error64"];
+    AioSuspend = 96, "aio_suspend", Complete, also ["aio_suspend64"];
+    AioFsync = 97, "aio_fsync", Sync, also ["aio_fsync64"];
+    LioListio = 98, "lio_listio", Complete, also ["lio_listio64"];
+    AioCancel = 99, "aio_cancel", Complete, also ["aio_cancel64"];
+    Ioctl = 100, "ioctl", Meta;
+    Flock = 101, "flock", Meta;
+    Lockf = 102, "lockf", Meta, also ["lockf64"];
+    Fileno = 103, "fileno", Meta, also ["fileno_unlocked"];
+    ShmOpen = 104, "shm_open", Open;
+    ShmUnlink = 105, "shm_unlink", Meta;
+    Mknod = 106, "mknod", Meta, also ["__xmknod"];
+    Mkfifo = 107, "mkfifo", Meta;
+
+    // STDIO
+    Fopen = 256, "fopen", Open, also ["fopen64"];
+    Fdopen = 257, "fdopen", Open;
+    Freopen = 258, "freopen", Open, also ["freopen64"];
+    Fclose = 259, "fclose", Close;
+    Fcloseall = 260, "fcloseall", Close;
+    Tmpfile = 261, "tmpfile", Open, also ["tmpfile64"];
+    Popen = 262, "popen", Open;
+    Pclose = 263, "pclose", Close;
+    Fread = 264, "fread", Read, also ["fread_unlocked" "__fread_chk" "__fread_unlocked_chk"];
+    Fwrite = 265, "fwrite", Write, also ["fwrite_unlocked"];
+    Fgetc = 266, "fgetc", Read, also ["getc" "_IO_getc" "fgetc_unlocked" "getc_unlocked"];
+    Getchar = 267, "getchar", Read, also ["getchar_unlocked"];
+    Fgets = 268, "fgets", Read, also ["fgets_unlocked" "__fgets_chk" "__fgets_unlocked_chk"];
+    Gets = 269, "gets", Read, also ["__gets_chk"];
+    Getline = 270, "getline", Read;
+    Getdelim = 271, "getdelim", Read, also ["__getdelim"];
+    Ungetc = 272, "ungetc", Other, also ["_IO_ungetc"];
+    Getw = 273, "getw", Read;
+    Fputc = 274, "fputc", Write, also ["putc" "_IO_putc" "fputc_unlocked" "putc_unlocked"];
+    Putchar = 275, "putchar", Write, also ["putchar_unlocked"];
+    Fputs = 276, "fputs", Write, also ["fputs_unlocked"];
+    Puts = 277, "puts", Write;
+    Putw = 278, "putw", Write;
+    Fprintf = 279, "fprintf", Write, also ["__fprintf_chk"];
+    Vfprintf = 280, "vfprintf", Write, also ["__vfprintf_chk"];
+    Printf = 281, "printf", Write, also ["__printf_chk"];
+    Vprintf = 282, "vprintf", Write, also ["__vprintf_chk"];
+    Dprintf = 283, "dprintf", Write, also ["__dprintf_chk"];
+    Vdprintf = 284, "vdprintf", Write, also ["__vdprintf_chk"];
+    Fscanf = 285, "fscanf", Read, also ["__isoc99_fscanf" "__isoc23_fscanf"];
+    Vfscanf = 286, "vfscanf", Read, also ["__isoc99_vfscanf" "__isoc23_vfscanf"];
+    Scanf = 287, "scanf", Read, also ["__isoc99_scanf" "__isoc23_scanf"];
+    Vscanf = 288, "vscanf", Read, also ["__isoc99_vscanf" "__isoc23_vscanf"];
+    Perror = 289, "perror", Write;
+    Fgetwc = 290, "fgetwc", Read, also ["getwc" "fgetwc_unlocked" "getwc_unlocked"];
+    Getwchar = 291, "getwchar", Read, also ["getwchar_unlocked"];
+    Fgetws = 292, "fgetws", Read, also ["fgetws_unlocked" "__fgetws_chk" "__fgetws_unlocked_chk"];
+    Fputwc = 293, "fputwc", Write, also ["putwc" "fputwc_unlocked" "putwc_unlocked"];
+    Putwchar = 294, "putwchar", Write, also ["putwchar_unlocked"];
+    Fputws = 295, "fputws", Write, also ["fputws_unlocked"];
+    Fwprintf = 296, "fwprintf", Write, also ["__fwprintf_chk"];
+    Vfwprintf = 297, "vfwprintf", Write, also ["__vfwprintf_chk"];
+    Wprintf = 298, "wprintf", Write, also ["__wprintf_chk"];
+    Vwprintf = 299, "vwprintf", Write, also ["__vwprintf_chk"];
+    Fwscanf = 300, "fwscanf", Read, also ["__isoc99_fwscanf" "__isoc23_fwscanf"];
+    Vfwscanf = 301, "vfwscanf", Read, also ["__isoc99_vfwscanf" "__isoc23_vfwscanf"];
+    Wscanf = 302, "wscanf", Read, also ["__isoc99_wscanf" "__isoc23_wscanf"];
+    Vwscanf = 303, "vwscanf", Read, also ["__isoc99_vwscanf" "__isoc23_vwscanf"];
+    Ungetwc = 304, "ungetwc", Other;
+    Overflow = 305, "__overflow", Write, also ["__woverflow"];
+    Uflow = 306, "__uflow", Read, also ["__wuflow" "__underflow" "__wunderflow"];
+    Fseek = 307, "fseek", Seek;
+    Fseeko = 308, "fseeko", Seek, also ["fseeko64"];
+    Fsetpos = 309, "fsetpos", Seek, also ["fsetpos64"];
+    Rewind = 310, "rewind", Seek;
+    Fflush = 311, "fflush", Sync, also ["fflush_unlocked"];
+    Setvbuf = 312, "setvbuf", Meta, also ["setbuf" "setbuffer" "setlinebuf"];
+    Ftell = 313, "ftell", Other, also ["ftello" "ftello64" "fgetpos" "fgetpos64"];
+
+    // processes, threads, io_uring and what else passes by
+    Thread = 512, "thread", Process;
+    Fork = 513, "fork", Process, also ["_Fork"];
+    Vfork = 514, "vfork", Process;
+    Exec = 515, "execve", Process,
+        also ["execv" "execvp" "execvpe" "execl" "execlp" "execle" "fexecve" "execveat"];
+    Exit = 516, "_exit", Process, also ["_Exit"];
+    Spawn = 517, "posix_spawn", Process, also ["posix_spawnp"];
+    System = 518, "system", Process;
+    Dlopen = 519, "dlopen", Process, also ["dlmopen"];
+    Dlclose = 520, "dlclose", Process;
+    Syscall = 528, "syscall", Other;
+    UringSetup = 529, "io_uring_setup", Other,
+        also ["io_uring_queue_init" "io_uring_queue_init_params" "io_uring_queue_init_mem"];
+    UringSubmit = 530, "io_uring_submit", Other,
+        also ["io_uring_submit_and_wait" "io_uring_submit_and_wait_timeout" "io_uring_enter"];
+    UringWait = 531, "io_uring_wait_cqe", Complete,
+        also ["__io_uring_get_cqe" "io_uring_wait_cqes" "io_uring_wait_cqe_timeout"];
+    LibaioSubmit = 532, "io_submit", Other;
+    LibaioGetevents = 533, "io_getevents", Complete;
+
+    // the example module
+    Getrandom = 640, "getrandom", Other, also ["getentropy"];
+}
+
+impl Function {
+    /// Codes are below this: 12 bits.
+    pub const CODES: usize = 4096;
+
+    /// The code in an event.
+    #[must_use]
+    pub const fn code(self) -> u16 {
+        self as u16
+    }
+
+    /// The layer it belongs to.
+    #[must_use]
+    pub const fn layer(self) -> Layer {
+        match Layer::of_code(self.code()) {
+            Some(layer) => layer,
+            // The test below walks the table: every code has a layer.
+            None => Layer::Process,
+        }
+    }
+
+    /// The function that exports this name.
+    #[must_use]
+    pub fn from_symbol(symbol: &str) -> Option<Function> {
+        Function::ALL
+            .iter()
+            .copied()
+            .find(|function| function.name() == symbol || function.aliases().contains(&symbol))
+    }
+}
+
+impl fmt::Display for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Function, Kind, Layer};
+
+    #[test]
+    fn codes_rise_fit_their_layer_and_lead_back() {
+        let mut last = 0;
+        for &function in Function::ALL {
+            let code = function.code();
+            assert!(code > last && usize::from(code) < Function::CODES, "{function}");
+            assert!(Layer::of_code(code).is_some(), "{function} has no layer");
+            assert_eq!(Function::from_code(code), Some(function));
+            last = code;
+        }
+        assert_eq!(Function::from_code(0), None);
+        assert_eq!(Function::from_code(4095), None);
+    }
+
+    #[test]
+    fn a_symbol_belongs_to_one_function() {
+        for &function in Function::ALL {
+            assert_eq!(Function::from_symbol(function.name()), Some(function));
+            for &alias in function.aliases() {
+                assert_eq!(Function::from_symbol(alias), Some(function), "{alias}");
+            }
+        }
+        assert_eq!(Function::from_symbol("__pread64_chk"), Some(Function::Pread));
+        assert_eq!(Function::from_symbol("main"), None);
+    }
+
+    #[test]
+    fn layers_and_kinds_follow_from_the_row() {
+        assert_eq!(Function::Pwrite.layer(), Layer::Posix);
+        assert_eq!(Function::Pwrite.kind(), Kind::Write);
+        assert_eq!(Function::Fopen.layer(), Layer::Stdio);
+        assert_eq!(Function::Thread.layer(), Layer::Process);
+        assert_eq!(Function::Getrandom.layer(), Layer::Example);
+    }
+}
