@@ -48,7 +48,6 @@ static int crew_leave(int code)
 #ifndef WITHOUT_MPI
     MPI_Finalize();
 #endif
-    fflush(stdout);
     exit(code);
 }
 

@@ -64,17 +64,141 @@ const PLAIN: Workload = Workload {
     trials: &[],
 };
 
-/// Every workload, by name.
-pub static ALL: &[Workload] = &[Workload {
-    name: "mpi-io-test",
-    says: "blocks written and read back through MPI-IO",
-    trials: &[
-        &["--block", "64KiB", "--iterations", "5"],
-        &["--block", "10007", "--iterations", "3", "--mode", "collective"],
-        &["--block", "8KiB", "--iterations", "4", "--file", "per-rank", "--read", "no"],
-    ],
-    ..PLAIN
-}];
+/// Every workload: first the papers', then the single mistakes, then the load generator.
+pub static ALL: &[Workload] = &[
+    Workload {
+        name: "mpi-io-test",
+        says: "blocks written and read back through MPI-IO",
+        trials: &[
+            &["--block", "64KiB", "--iterations", "5"],
+            &["--block", "10007", "--iterations", "3", "--mode", "collective"],
+            &["--block", "8KiB", "--iterations", "4", "--file", "per-rank", "--read", "no"],
+        ],
+        ..PLAIN
+    },
+    Workload {
+        name: "hacc-checkpoint",
+        says: "nine particle variables: a file for each rank, O_DIRECT, independent, collective",
+        without_mpi: true,
+        trials: &[
+            &["--particles", "1000"],
+            &["--particles", "1001", "--mode", "direct"],
+            &["--particles", "999", "--mode", "independent"],
+            &["--particles", "500", "--mode", "collective", "--validate", "no"],
+        ],
+        ..PLAIN
+    },
+    Workload {
+        name: "nwchem",
+        says: "a database that ranks read and write over each other, and scratch files",
+        without_mpi: true,
+        trials: &[
+            &["--steps", "4", "--record", "4096", "--scratch", "8KiB"],
+            &["--steps", "3", "--record", "1000", "--scratch", "0"],
+            &["--steps", "3", "--database", "once", "--scratch", "4KiB"],
+        ],
+        ..PLAIN
+    },
+    Workload {
+        name: "hmmer",
+        says: "every rank scans one text file by tiny stdio reads",
+        without_mpi: true,
+        trials: &[
+            &["--sequences", "40", "--lines", "5"],
+            &["--sequences", "7", "--lines", "50", "--width", "61", "--tiny", "4"],
+            &["--sequences", "400", "--lines", "50", "--mode", "block"],
+        ],
+        ..PLAIN
+    },
+    Workload {
+        name: "dlio",
+        says: "forked Python workers read shuffled small samples",
+        language: Language::Python,
+        without_mpi: true,
+        trials: &[
+            &["--files", "2", "--samples", "16", "--sample", "1KiB"],
+            &[
+                "--files",
+                "3",
+                "--samples",
+                "5",
+                "--sample",
+                "1001",
+                "--workers",
+                "3",
+                "--open",
+                "once",
+            ],
+        ],
+        ..PLAIN
+    },
+    Workload {
+        name: "slow-rank",
+        says: "all ranks wait for one that writes in small pieces",
+        without_mpi: true,
+        trials: &[
+            &["--steps", "3", "--block", "64KiB", "--pieces", "16", "--delay", "100"],
+            &["--steps", "2", "--block", "6000", "--slow", "1", "--pieces", "3", "--delay", "0"],
+        ],
+        ..PLAIN
+    },
+    Workload {
+        name: "same-file-every-rank",
+        says: "every rank reads the same small file",
+        without_mpi: true,
+        trials: &[
+            &["--size", "10000", "--piece", "512", "--passes", "2"],
+            &["--size", "64KiB", "--piece", "64KiB", "--mode", "broadcast"],
+        ],
+        ..PLAIN
+    },
+    Workload {
+        name: "stdout-bulk",
+        says: "bulk results through redirected standard output",
+        without_mpi: true,
+        stdout: Stdout::FilePerRank,
+        trials: &[
+            &["--lines", "500"],
+            &["--lines", "300", "--width", "33", "--call", "fwrite", "--buffer", "64KiB"],
+            &["--lines", "50", "--call", "write"],
+        ],
+        ..PLAIN
+    },
+    Workload {
+        name: "load",
+        says: "files x threads x sizes, as fast as it goes",
+        libraries: &[Library::Threads],
+        without_mpi: true,
+        trials: &[
+            &["--files", "3", "--threads", "2", "--size", "32KiB", "--block", "4KiB"],
+            &[
+                "--files",
+                "2",
+                "--threads",
+                "3",
+                "--size",
+                "9000",
+                "--block",
+                "1000",
+                "--call",
+                "write",
+            ],
+            &[
+                "--files",
+                "2",
+                "--threads",
+                "2",
+                "--size",
+                "20KiB",
+                "--block",
+                "512",
+                "--call",
+                "fwrite",
+            ],
+        ],
+        ..PLAIN
+    },
+];
 
 /// Finds a workload; an error lists what there is.
 pub fn find(name: &str) -> Result<&'static Workload> {

@@ -59,7 +59,7 @@ impl Expected {
     pub(crate) fn ask(mut command: Command) -> Result<Expected, String> {
         let done = command.output().map_err(|error| format!("--expect: {error}"))?;
         if !done.status.success() {
-            return Err(format!("--expect: {}", String::from_utf8_lossy(&done.stderr)));
+            return Err(String::from_utf8_lossy(&done.stderr).trim().to_owned());
         }
         let json: Value = serde_json::from_slice(&done.stdout)
             .map_err(|error| format!("--expect is not JSON: {error}"))?;

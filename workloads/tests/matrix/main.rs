@@ -36,4 +36,12 @@ macro_rules! workloads {
 
 workloads! {
     mpi_io_test "mpi-io-test"
+    hacc_checkpoint "hacc-checkpoint"
+    nwchem "nwchem"
+    hmmer "hmmer"
+    dlio "dlio"
+    slow_rank "slow-rank"
+    same_file_every_rank "same-file-every-rank"
+    stdout_bulk "stdout-bulk"
+    load "load"
 }

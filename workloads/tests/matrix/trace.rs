@@ -64,7 +64,12 @@ fn note(line: &str, inside: &Path, files: &mut BTreeMap<String, Counts>) {
     let Some((call, rest)) = line.split_once('(') else { return };
     let Some((_, name)) = CALLS.iter().find(|(system, _)| *system == call) else { return };
     let Some((arguments, result)) = rest.rsplit_once(" = ") else { return };
-    let place = if *name == "open" { described(result) } else { place(arguments) };
+    let place = match *name {
+        "open" => described(result),
+        // fstat: libc and MPI make it on descriptors that they were given, the programs never do
+        "stat" => quoted(arguments),
+        _ => described(arguments).or_else(|| quoted(arguments)),
+    };
     let Some(file) = place.and_then(|path| path.strip_prefix(inside.to_str()?)?.strip_prefix('/'))
     else {
         return;
@@ -85,9 +90,9 @@ fn described(text: &str) -> Option<&str> {
     path.split_once('>').map(|(path, _)| path)
 }
 
-/// The file of a call's arguments: the descriptor they begin with, or the path they name.
-fn place(arguments: &str) -> Option<&str> {
-    described(arguments).or_else(|| arguments.split('"').nth(1).filter(|path| !path.is_empty()))
+/// The path that a call's arguments name.
+fn quoted(arguments: &str) -> Option<&str> {
+    arguments.split('"').nth(1).filter(|path| !path.is_empty())
 }
 
 #[cfg(test)]
