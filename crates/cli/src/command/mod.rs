@@ -1,0 +1,35 @@
+//! The commands: one file each, one row here.
+
+mod info;
+mod reading;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use crate::outcome::Outcome;
+
+/// Shows what an application does to its files.
+#[derive(Debug, Parser)]
+#[command(name = "netra", version, arg_required_else_help = true, after_help = EXIT_CODES)]
+pub(crate) struct Netra {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 all is well; 1 something was missing from a log, or logs differ; 2 nothing could be
+read; 64 wrong usage.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show a log on one screen: job, time in I/O, layers, top files, completeness
+    Info(info::Args),
+}
+
+impl Command {
+    pub(crate) fn run(self) -> Result<Outcome> {
+        match self {
+            Command::Info(args) => info::run(&args),
+        }
+    }
+}

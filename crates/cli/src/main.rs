@@ -1,0 +1,53 @@
+//! The program `netra`: shows what an application does to its files.
+//!
+//! A command is one file in `command/` and one row in [`command::Command`]. Here is only the wiring: words
+//! become a command, errors become a sentence and an exit code.
+#![forbid(unsafe_code)]
+
+mod command;
+mod input;
+mod outcome;
+mod output;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use command::Netra;
+
+/// Wrong usage, as `sysexits.h` has it; clap's own 2 means something else here.
+const USAGE: u8 = 64;
+/// Nothing could be read.
+const FAILED: u8 = 2;
+
+fn main() -> ExitCode {
+    let netra = match Netra::try_parse() {
+        Ok(netra) => netra,
+        Err(complaint) => return usage(&complaint),
+    };
+    match netra.command.run() {
+        Ok(outcome) => outcome.code(),
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("netra: {error:#}");
+            ExitCode::from(FAILED)
+        }
+    }
+}
+
+/// Help and version go to standard output and are no mistake; everything else is.
+fn usage(complaint: &clap::Error) -> ExitCode {
+    // Whoever closed the stream does not want to read it.
+    drop(complaint.print());
+    if complaint.use_stderr() { ExitCode::from(USAGE) } else { ExitCode::SUCCESS }
+}
+
+/// Whether the reader of our output has gone, as `head` does: that ends the work, quietly.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause
+            .downcast_ref::<io::Error>()
+            .is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+    })
+}

@@ -1,0 +1,7 @@
+//! The program as a user meets it: every test starts the real `netra` in a folder of its own.
+
+mod damaged;
+mod golden;
+mod netra;
+mod pattern;
+mod usage;

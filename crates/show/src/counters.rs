@@ -1,0 +1,160 @@
+//! Every counter of a log, for machines. People get the lines of `netra_darshan`.
+
+use std::io::{Result, Write};
+
+use netra_darshan::Damage;
+use netra_darshan::read::{Log, Names, Record};
+use netra_event::Module;
+
+use crate::field::{self, Take, Value};
+use crate::{Json, csv, head};
+
+/// One JSON document: the job, and each module with its records. Gives what is missing.
+///
+/// # Errors
+/// If the output can not be written.
+pub fn json<W: Write>(out: &mut W, path: &str, log: &Log) -> Result<Vec<Damage>> {
+    let mut damage = log.damage().to_vec();
+    let mut json = Json::new(out);
+    json.open('{')?;
+    head::log(&mut json, path, log)?;
+    json.line()?;
+    json.key("modules")?;
+    json.open('[')?;
+    for region in log.header().regions() {
+        json.line()?;
+        json.open('{')?;
+        head::module(&mut json, &region)?;
+        if let Some(module) = region.module.filter(|module| !is_trace(*module)) {
+            json.key("records")?;
+            damage.extend(records(&mut json, log, module)?);
+        }
+        json.close('}')?;
+    }
+    json.close(']')?;
+    json.line()?;
+    head::missing(&mut json, &damage)?;
+    json.close('}')?;
+    json.finish()?;
+    Ok(damage)
+}
+
+/// Traces have segments instead of counters, and a command of their own.
+fn is_trace(module: Module) -> bool {
+    matches!(module, Module::DxtPosix | Module::DxtMpiio)
+}
+
+fn records<W: Write>(json: &mut Json<'_, W>, log: &Log, module: Module) -> Result<Vec<Damage>> {
+    json.open('[')?;
+    let mut records = log.records(module);
+    while let Some(record) = records.next_record() {
+        json.line()?;
+        json.open('{')?;
+        json.key("id")?;
+        json.text(itoa::Buffer::new().format(record.id().0))?;
+        json.key("rank")?;
+        json.int(record.rank().0)?;
+        let place = log.names().place(record.id());
+        json.key("file")?;
+        match place.name {
+            Some(name) => json.bytes(name)?,
+            None => json.null()?,
+        }
+        json.key("mount")?;
+        json.bytes(place.mount)?;
+        json.key("fs")?;
+        json.bytes(place.kind)?;
+        json.key("counters")?;
+        json.open('{')?;
+        field::each(module, &record, json)?;
+        json.close('}')?;
+        json.close('}')?;
+    }
+    json.close(']')?;
+    Ok(records.damage().to_vec())
+}
+
+impl<W: Write> Take for Json<'_, W> {
+    fn take(&mut self, name: &str, value: Value<'_>) -> Result<()> {
+        self.key(name)?;
+        match value {
+            Value::Int(value) => self.int(value),
+            Value::Unsigned(value) => self.unsigned(value),
+            Value::Float(value) => self.float(value),
+            Value::Text(text) => self.bytes(text),
+        }
+    }
+}
+
+/// The header line of [`csv`].
+///
+/// # Errors
+/// If the output can not be written.
+pub fn csv_header(out: &mut impl Write) -> Result<()> {
+    out.write_all(b"log,module,rank,record_id,counter,value,file,mount,fs\n")
+}
+
+/// A row for each counter. Gives what is missing.
+///
+/// # Errors
+/// If the output can not be written.
+pub fn csv<W: Write>(out: &mut W, path: &str, log: &Log) -> Result<Vec<Damage>> {
+    let mut damage = log.damage().to_vec();
+    for module in log.modules().filter(|module| !is_trace(*module)) {
+        let mut records = log.records(module);
+        let mut rows = Rows::new(out, path);
+        while let Some(record) = records.next_record() {
+            rows.begin(module, &record, log.names())?;
+            field::each(module, &record, &mut rows)?;
+        }
+        damage.extend_from_slice(records.damage());
+    }
+    Ok(damage)
+}
+
+/// The rows of one record share what stands before the counter and after its value.
+struct Rows<'a, W> {
+    out: &'a mut W,
+    path: &'a str,
+    before: Vec<u8>,
+    after: Vec<u8>,
+}
+
+impl<'a, W: Write> Rows<'a, W> {
+    fn new(out: &'a mut W, path: &'a str) -> Rows<'a, W> {
+        Rows { out, path, before: Vec::new(), after: Vec::new() }
+    }
+
+    fn begin(&mut self, module: Module, record: &Record<'_>, names: &Names) -> Result<()> {
+        self.before.clear();
+        csv::field(&mut self.before, self.path)?;
+        write!(self.before, ",{module},{},{},", record.rank(), record.id())?;
+        let place = names.place(record.id());
+        self.after.clear();
+        for part in [place.name.unwrap_or_default(), place.mount, place.kind] {
+            self.after.push(b',');
+            csv::field(&mut self.after, &String::from_utf8_lossy(part))?;
+        }
+        self.after.push(b'\n');
+        Ok(())
+    }
+}
+
+impl<W: Write> Take for Rows<'_, W> {
+    fn take(&mut self, name: &str, value: Value<'_>) -> Result<()> {
+        self.out.write_all(&self.before)?;
+        self.out.write_all(name.as_bytes())?;
+        self.out.write_all(b",")?;
+        match value {
+            Value::Int(value) => {
+                self.out.write_all(itoa::Buffer::new().format(value).as_bytes())?;
+            }
+            Value::Unsigned(value) => {
+                self.out.write_all(itoa::Buffer::new().format(value).as_bytes())?;
+            }
+            Value::Float(value) => write!(self.out, "{value:?}")?,
+            Value::Text(text) => csv::field(self.out, &String::from_utf8_lossy(text))?,
+        }
+        self.out.write_all(&self.after)
+    }
+}

@@ -1,0 +1,363 @@
+//! A log on one screen: who ran what, how much of it was I/O, which layers and files, and whether
+//! the log is complete.
+
+use std::io::{Result, Write};
+
+use netra_darshan::Damage;
+use netra_darshan::read::{Log, Record};
+use netra_event::{Bytes, Seconds};
+
+use crate::plain::{plain, shortened};
+use crate::summary::{FileSum, Sum};
+use crate::{Json, Summary, csv, head, sentence, time};
+
+/// Files in each list.
+const TOP: usize = 5;
+/// Characters of a file's name.
+const NAME: usize = 44;
+
+/// What the screen is made of.
+#[derive(Debug)]
+pub struct Info<'a> {
+    path: &'a str,
+    log: &'a Log,
+    summary: Summary,
+    /// Records of each module, in the order of the regions.
+    records: Vec<u64>,
+    /// What is missing from the log.
+    pub missing: Vec<Damage>,
+}
+
+impl<'a> Info<'a> {
+    /// Reads every record once.
+    #[must_use]
+    pub fn gather(path: &'a str, log: &'a Log) -> Info<'a> {
+        let mut summary = Summary::default();
+        let mut missing = log.damage().to_vec();
+        let mut counts = Vec::new();
+        for region in log.header().regions() {
+            let mut count = 0;
+            if let Some(module) = region.module {
+                let mut records = log.records(module);
+                while let Some(record) = records.next_record() {
+                    count += 1;
+                    if let Record::Counters(record) = record {
+                        summary.add(module, &record);
+                    }
+                }
+                missing.extend_from_slice(records.damage());
+            }
+            counts.push(count);
+        }
+        Info { path, log, summary, records: counts, missing }
+    }
+
+    /// For people.
+    ///
+    /// # Errors
+    /// If the output can not be written.
+    pub fn text(&self, out: &mut impl Write) -> Result<()> {
+        self.job_text(out)?;
+        self.layers_text(out)?;
+        let by_time = self.by_time();
+        let by_bytes = self.by_bytes();
+        if by_time == by_bytes {
+            self.files_text(out, "files by time and by bytes", &by_time)?;
+        } else {
+            self.files_text(out, "files by time", &by_time)?;
+            self.files_text(out, "files by bytes", &by_bytes)?;
+        }
+        self.modules_text(out)
+    }
+
+    fn job_text(&self, out: &mut impl Write) -> Result<()> {
+        let (header, job) = (self.log.header(), self.log.job());
+        let numbers = &job.numbers;
+        let run = head::run_time(self.log);
+        writeln!(
+            out,
+            "{}: Darshan log {}, {}, {}\n",
+            plain(self.path.as_bytes()),
+            header.version.name(),
+            header.compression.name().to_lowercase(),
+            Bytes(self.log.file_length()),
+        )?;
+        writeln!(out, "  command    {}", plain(&job.exe))?;
+        writeln!(
+            out,
+            "  job        {}, user {}, {}",
+            numbers.jobid,
+            numbers.uid,
+            plural(numbers.nprocs, "process", "processes"),
+        )?;
+        writeln!(out, "  ran        {}, for {run}", time::local(numbers.start_sec))?;
+        self.time_text(out, run)?;
+        self.complete_text(out)
+    }
+
+    fn time_text(&self, out: &mut impl Write, run: Seconds) -> Result<()> {
+        let (average, most) = self.summary.time(self.log.job().numbers.nprocs);
+        let share = |time: Seconds| percent(time.0 / run.0);
+        if run.0 <= 0.0 || self.summary.files() == 0 {
+            return writeln!(out, "  in I/O     unknown: the log has no layer that was timed");
+        }
+        writeln!(
+            out,
+            "  in I/O     {average} per process on average ({} of the run), at most {most} ({})",
+            share(average),
+            share(most),
+        )
+    }
+
+    fn complete_text(&self, out: &mut impl Write) -> Result<()> {
+        match self.missing.as_slice() {
+            [] => writeln!(out, "  complete   yes"),
+            [first, rest @ ..] => {
+                writeln!(out, "  complete   NO: {}", sentence(first))?;
+                rest.iter().try_for_each(|one| writeln!(out, "             {}", sentence(one)))
+            }
+        }
+    }
+
+    fn layers_text(&self, out: &mut impl Write) -> Result<()> {
+        if self.summary.layers().next().is_none() {
+            return Ok(());
+        }
+        writeln!(
+            out,
+            "\n{:<14}{:>9}{:>11}{:>11}{:>11}{:>11}{:>11}",
+            "layer", "records", "read", "written", "reading", "writing", "other"
+        )?;
+        // Times are of all processes together, which the column titles have no room to say.
+        for layer in self.summary.layers() {
+            let Sum { read, written, read_time, write_time, meta_time } = layer.sum;
+            writeln!(
+                out,
+                "{:<14}{:>9}{:>11}{:>11}{:>11}{:>11}{:>11}",
+                layer.module.name(),
+                layer.records,
+                read.to_string(),
+                written.to_string(),
+                read_time.to_string(),
+                write_time.to_string(),
+                meta_time.to_string(),
+            )?;
+        }
+        Ok(())
+    }
+
+    fn files_text(&self, out: &mut impl Write, title: &str, files: &[FileSum]) -> Result<()> {
+        if files.is_empty() {
+            return Ok(());
+        }
+        let all = self.summary.files();
+        let title = if all > files.len() {
+            format!("{title} ({} of {all})", files.len())
+        } else {
+            title.to_owned()
+        };
+        let (time, read, written) = ("time", "read", "written");
+        writeln!(out, "\n{title:<NAME$}{time:>11}{read:>11}{written:>11}  processes")?;
+        for file in files {
+            let name = self.name(file);
+            writeln!(
+                out,
+                "{:<NAME$}{:>11}{:>11}{:>11}  {}",
+                shortened(&name, NAME),
+                file.sum.time().to_string(),
+                file.sum.read.to_string(),
+                file.sum.written.to_string(),
+                file.processes.map_or_else(|| "all".to_owned(), |count| count.to_string()),
+            )?;
+        }
+        Ok(())
+    }
+
+    fn modules_text(&self, out: &mut impl Write) -> Result<()> {
+        writeln!(out, "\n{:<14}{:>9}{:>11}  version", "module", "records", "stored")?;
+        for (region, records) in self.log.header().regions().zip(&self.records) {
+            let name = region
+                .module
+                .map_or_else(|| format!("unknown {}", region.code), |module| module.to_string());
+            let stored = Bytes(region.extent.length).to_string();
+            let note = if region.partial { ", incomplete" } else { "" };
+            writeln!(out, "{name:<14}{records:>9}{stored:>11}  {}{note}", region.version)?;
+        }
+        Ok(())
+    }
+
+    fn by_time(&self) -> Vec<FileSum> {
+        self.summary.top(TOP, self.log.names(), |sum| sum.time().0)
+    }
+
+    fn by_bytes(&self) -> Vec<FileSum> {
+        self.summary.top(TOP, self.log.names(), Sum::bytes)
+    }
+
+    fn name(&self, file: &FileSum) -> String {
+        match self.log.names().get(file.id) {
+            Some(name) => plain(name).into_owned(),
+            None => format!("record {}", file.id),
+        }
+    }
+
+    /// For machines: the job, the modules with their number of records, sums by layer and the top
+    /// files.
+    ///
+    /// # Errors
+    /// If the output can not be written.
+    pub fn json<W: Write>(&self, out: &mut W) -> Result<()> {
+        let mut json = Json::new(out);
+        json.open('{')?;
+        head::log(&mut json, self.path, self.log)?;
+        json.line()?;
+        let (average, most) = self.summary.time(self.log.job().numbers.nprocs);
+        json.key("io_seconds_average")?;
+        json.float(average.0)?;
+        json.key("io_seconds_max")?;
+        json.float(most.0)?;
+        json.line()?;
+        json.key("modules")?;
+        json.open('[')?;
+        for (region, records) in self.log.header().regions().zip(&self.records) {
+            json.open('{')?;
+            head::module(&mut json, &region)?;
+            json.key("records")?;
+            json.unsigned(*records)?;
+            json.close('}')?;
+        }
+        json.close(']')?;
+        json.line()?;
+        json.key("layers")?;
+        json.open('[')?;
+        for layer in self.summary.layers() {
+            json.open('{')?;
+            json.key("name")?;
+            json.text(layer.module.name())?;
+            sum_json(&mut json, &layer.sum)?;
+            json.close('}')?;
+        }
+        json.close(']')?;
+        self.files_json(&mut json, "files_by_time", &self.by_time())?;
+        self.files_json(&mut json, "files_by_bytes", &self.by_bytes())?;
+        json.line()?;
+        head::missing(&mut json, &self.missing)?;
+        json.close('}')?;
+        json.finish()
+    }
+
+    fn files_json<W: Write>(
+        &self,
+        json: &mut Json<'_, W>,
+        key: &str,
+        files: &[FileSum],
+    ) -> Result<()> {
+        json.line()?;
+        json.key(key)?;
+        json.open('[')?;
+        for file in files {
+            json.open('{')?;
+            json.key("id")?;
+            json.text(&file.id.to_string())?;
+            json.key("file")?;
+            match self.log.names().get(file.id) {
+                Some(name) => json.bytes(name)?,
+                None => json.null()?,
+            }
+            sum_json(json, &file.sum)?;
+            json.key("processes")?;
+            match file.processes {
+                Some(count) => json.unsigned(count)?,
+                None => json.int(self.log.job().numbers.nprocs)?,
+            }
+            json.close('}')?;
+        }
+        json.close(']')
+    }
+
+    /// A row for each log: what fits into columns.
+    ///
+    /// # Errors
+    /// If the output can not be written.
+    pub fn csv(&self, out: &mut impl Write) -> Result<()> {
+        let numbers = &self.log.job().numbers;
+        let (average, most) = self.summary.time(numbers.nprocs);
+        let total = self.summary.total();
+        let columns = [
+            self.path.to_owned(),
+            self.log.header().version.name().to_owned(),
+            numbers.jobid.to_string(),
+            numbers.uid.to_string(),
+            numbers.nprocs.to_string(),
+            time::nanos(numbers.start_sec, numbers.start_nsec).to_string(),
+            time::nanos(numbers.end_sec, numbers.end_nsec).to_string(),
+            head::run_time(self.log).0.to_string(),
+            average.0.to_string(),
+            most.0.to_string(),
+            total.read.0.to_string(),
+            total.written.0.to_string(),
+            self.summary.files().to_string(),
+            self.missing.len().to_string(),
+            String::from_utf8_lossy(&self.log.job().exe).into_owned(),
+        ];
+        csv::row(out, columns.iter().map(String::as_str))
+    }
+}
+
+/// The header line of [`Info::csv`].
+///
+/// # Errors
+/// If the output can not be written.
+pub fn csv_header(out: &mut impl Write) -> Result<()> {
+    out.write_all(
+        b"log,version,job,uid,processes,start_ns,end_ns,run_time_seconds,io_seconds_average,\
+          io_seconds_max,read_bytes,written_bytes,files,missing,command\n",
+    )
+}
+
+fn sum_json<W: Write>(json: &mut Json<'_, W>, sum: &Sum) -> Result<()> {
+    json.key("read_bytes")?;
+    json.unsigned(sum.read.0)?;
+    json.key("written_bytes")?;
+    json.unsigned(sum.written.0)?;
+    json.key("read_seconds")?;
+    json.float(sum.read_time.0)?;
+    json.key("write_seconds")?;
+    json.float(sum.write_time.0)?;
+    json.key("meta_seconds")?;
+    json.float(sum.meta_time.0)
+}
+
+fn percent(share: f64) -> String {
+    let value = share * 100.0;
+    if value > 0.0 && value < 0.095 {
+        "below 0.1 %".to_owned()
+    } else if value < 9.95 {
+        format!("{value:.1} %")
+    } else {
+        format!("{value:.0} %")
+    }
+}
+
+fn plural(count: i64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{percent, plural};
+
+    #[test]
+    fn a_share_has_two_digits() {
+        assert_eq!(percent(0.0), "0.0 %");
+        assert_eq!(percent(0.0004), "below 0.1 %");
+        assert_eq!(percent(0.0123), "1.2 %");
+        assert_eq!(percent(0.577), "58 %");
+    }
+
+    #[test]
+    fn one_process_is_not_many() {
+        assert_eq!(plural(1, "process", "processes"), "1 process");
+        assert_eq!(plural(4, "process", "processes"), "4 processes");
+    }
+}

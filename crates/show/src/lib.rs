@@ -1,0 +1,35 @@
+//! Every face of netra: what is said, as text for people and as JSON or CSV for machines.
+//!
+//! One file per thing shown: [`info`] (a log on one screen), [`counters`] and [`segments`].
+//! Lines that equal those of the real tools byte for byte are made by `netra_darshan`; this
+//! crate decides nothing about them.
+//!
+//! There is no other crate that knows JSON, CSV or terminals, and nothing here opens a file.
+#![forbid(unsafe_code)]
+
+mod csv;
+mod field;
+mod head;
+mod json;
+mod plain;
+mod progress;
+mod summary;
+mod time;
+
+pub mod counters;
+pub mod info;
+pub mod segments;
+
+pub use json::Json;
+pub use progress::Progress;
+pub use summary::Summary;
+
+/// What is missing from a log, as a line for people.
+#[must_use]
+pub fn sentence(damage: &netra_darshan::Damage) -> String {
+    use netra_darshan::Part;
+    match damage.part {
+        Part::Module(_) | Part::Unknown(_) => format!("missing from module {damage}"),
+        _ => format!("missing from {damage}"),
+    }
+}

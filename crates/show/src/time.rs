@@ -1,0 +1,43 @@
+//! Points in time: people get their own zone with its offset, machines get UTC nanoseconds.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+/// Local time with its offset, to the second: `2026-11-15 23:35:36 +01:00`.
+pub(crate) fn local(seconds: i64) -> String {
+    in_zone(seconds, TimeZone::system())
+}
+
+/// Machines get nanoseconds since 1970 in UTC. What does not fit is cut off at the largest value.
+pub(crate) fn nanos(seconds: i64, nanos: i64) -> i64 {
+    seconds.saturating_mul(1_000_000_000).saturating_add(nanos)
+}
+
+fn in_zone(seconds: i64, zone: TimeZone) -> String {
+    match Timestamp::from_second(seconds) {
+        Ok(time) => time.to_zoned(zone).strftime("%Y-%m-%d %H:%M:%S %:z").to_string(),
+        Err(_) => format!("{seconds} s after 1970, which is in no calendar"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{in_zone, nanos};
+    use jiff::tz::{Offset, TimeZone};
+
+    #[test]
+    fn local_time_says_its_offset() {
+        let zone = TimeZone::fixed(Offset::from_seconds(-(3 * 3600 + 1800)).unwrap());
+        assert_eq!(in_zone(1_618_435_795, zone), "2021-04-14 17:59:55 -03:30");
+        assert_eq!(in_zone(0, TimeZone::UTC), "1970-01-01 00:00:00 +00:00");
+    }
+
+    #[test]
+    fn a_time_from_a_damaged_log_is_still_shown() {
+        assert_eq!(
+            in_zone(i64::MAX, TimeZone::UTC),
+            "9223372036854775807 s after 1970, which is in no calendar"
+        );
+        assert_eq!(nanos(i64::MAX, 5), i64::MAX);
+    }
+}
