@@ -26,6 +26,10 @@ mod error;
 #[cfg(feature = "std")]
 pub mod read;
 #[cfg(feature = "std")]
+pub mod reduce;
+#[cfg(feature = "std")]
+pub mod text;
+#[cfg(feature = "std")]
 mod upgrade;
 
 #[cfg(feature = "std")]

@@ -5,20 +5,27 @@ use super::order::Order;
 use super::region::Region;
 use crate::damage::{Damage, Part, Reason};
 use netra_event::RecordId;
-use std::collections::HashMap;
-use std::ops::Range;
 
 /// Longer than any path; a name that does not end before it is not a name.
 const LONGEST: usize = 64 << 10;
 
-/// Names by record id. All bytes lie in one piece: a log can have millions.
+/// Names by record id, packed: a log can have millions.
 #[derive(Debug, Default, Clone)]
 pub struct Names {
     bytes: Vec<u8>,
-    list: Vec<(RecordId, Range<usize>)>,
-    index: HashMap<RecordId, usize>,
+    /// In the order of the log, each id once.
+    list: Vec<Entry>,
+    /// Places in the list, by id.
+    by_id: Vec<u32>,
     /// The longest mount point first, which is how a record finds its own.
     mounts: Vec<Mount>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    id: RecordId,
+    start: usize,
+    length: u32,
 }
 
 /// Where a file lies.
@@ -33,15 +40,30 @@ pub struct Place<'a> {
 }
 
 impl Names {
+    /// Names from pairs. The first name of a record stays, unless it is empty.
+    pub fn collect<'a>(pairs: impl IntoIterator<Item = (RecordId, &'a [u8])>) -> Names {
+        let mut names = Names::default();
+        for (id, name) in pairs {
+            names.push(id, name);
+        }
+        names.settle();
+        names
+    }
+
     /// The name of a record.
     #[must_use]
     pub fn get(&self, id: RecordId) -> Option<&[u8]> {
-        self.index.get(&id).map(|&at| &self.bytes[self.list[at].1.clone()])
+        let at = self.by_id.binary_search_by_key(&id, |&at| self.list[at as usize].id).ok()?;
+        Some(self.bytes_of(&self.list[self.by_id[at] as usize]))
     }
 
     /// Every name once, in the order of the log.
     pub fn iter(&self) -> impl Iterator<Item = (RecordId, &[u8])> {
-        self.list.iter().map(|(id, range)| (*id, &self.bytes[range.clone()]))
+        self.list.iter().map(|entry| (entry.id, self.bytes_of(entry)))
+    }
+
+    fn bytes_of(&self, entry: &Entry) -> &[u8] {
+        &self.bytes[entry.start..entry.start + entry.length as usize]
     }
 
     /// How many there are.
@@ -74,20 +96,29 @@ impl Names {
         &self.mounts
     }
 
-    /// Adds a name; the first one of a record stays, unless it is empty.
-    pub fn add(&mut self, id: RecordId, name: &[u8]) {
-        let range = self.bytes.len()..self.bytes.len() + name.len();
-        match self.index.get(&id) {
-            Some(&at) if self.list[at].1.is_empty() && !name.is_empty() => {
-                self.list[at].1 = range;
-            }
-            Some(_) => return,
-            None => {
-                self.index.insert(id, self.list.len());
-                self.list.push((id, range));
-            }
-        }
+    fn push(&mut self, id: RecordId, name: &[u8]) {
+        let Ok(length) = u32::try_from(name.len()) else { return };
+        self.list.push(Entry { id, start: self.bytes.len(), length });
         self.bytes.extend_from_slice(name);
+    }
+
+    /// Drops all but one name of each record, and makes the index. Processes of a job repeat the
+    /// names they share, and a name can come empty before it comes in full.
+    fn settle(&mut self) {
+        let count = u32::try_from(self.list.len()).unwrap_or(u32::MAX);
+        self.list.truncate(count as usize);
+        let mut order: Vec<u32> = (0..count).collect();
+        // Within an id the first name that is not empty comes first.
+        order.sort_by_key(|&at| {
+            let entry = self.list[at as usize];
+            (entry.id, entry.length == 0, at)
+        });
+        order.dedup_by_key(|&mut at| self.list[at as usize].id);
+        order.sort_unstable();
+        self.list = order.into_iter().map(|at| self.list[at as usize]).collect();
+        let count = u32::try_from(self.list.len()).unwrap_or(u32::MAX);
+        self.by_id = (0..count).collect();
+        self.by_id.sort_by_key(|&at| self.list[at as usize].id);
     }
 
     /// Sets the mounts that [`place`](Names::place) knows.
@@ -114,6 +145,7 @@ impl Names {
                 Err(reason) => break region.fault().or(Some((region.place(), reason))),
             }
         };
+        names.settle();
         (names, fault.map(|(at, reason)| Damage { part: Part::Names, at, reason }))
     }
 
@@ -129,7 +161,7 @@ impl Names {
             let id = RecordId(order.u64(bytes, 0));
             let name = bytes.get(8..).unwrap_or_default();
             if let Some(end) = name.iter().take(LONGEST).position(|&byte| byte == 0) {
-                self.add(id, &name[..end]);
+                self.push(id, &name[..end]);
                 region.consume(8 + end + 1);
                 return Ok(true);
             }
@@ -159,7 +191,7 @@ impl Names {
             return Err(Reason::RecordCut { have, need: 12 + count as u64 });
         };
         let name = &bytes[12..];
-        self.add(id, name);
+        self.push(id, name);
         region.consume(12 + count);
         Ok(true)
     }

@@ -1,0 +1,8 @@
+//! Many records become one: totals of a module, and records shared by all ranks.
+
+pub(crate) mod derived;
+pub(crate) mod rule;
+mod total;
+
+pub use derived::{Category, Files, Performance};
+pub use total::Total;
