@@ -68,7 +68,7 @@ impl Performance {
 
 /// Takes in records, gives [`Files`] and [`Performance`].
 #[derive(Debug)]
-pub(crate) struct Derived {
+pub struct Derived {
     ranking: Ranking,
     max_bytes: Option<(usize, usize)>,
     files: HashMap<RecordId, File>,
@@ -94,7 +94,9 @@ struct Times {
 }
 
 impl Derived {
-    pub(crate) fn new(module: Module) -> Option<Derived> {
+    /// Nothing added yet; for modules that count bytes and times.
+    #[must_use]
+    pub fn new(module: Module) -> Option<Derived> {
         let rules = Rules::of(module)?;
         Some(Derived {
             ranking: rules.ranking?,
@@ -106,7 +108,8 @@ impl Derived {
         })
     }
 
-    pub(crate) fn add(&mut self, record: &Counters<'_>) {
+    /// Takes in a record.
+    pub fn add(&mut self, record: &Counters<'_>) {
         let at = self.ranking;
         let (ints, floats) = (record.ints, record.floats);
         let (read, written) = (ints[at.bytes_read], ints[at.bytes_written]);
@@ -129,7 +132,9 @@ impl Derived {
         file.processes = if record.rank.is_shared() { -1 } else { file.processes + 1 };
     }
 
-    pub(crate) fn performance(&self) -> Performance {
+    /// What the slowest rank decides.
+    #[must_use]
+    pub fn performance(&self) -> Performance {
         let mut slowest = Performance {
             bytes: self.bytes,
             shared_time: self.shared_time,
@@ -146,7 +151,9 @@ impl Derived {
         slowest
     }
 
-    pub(crate) fn files(&self) -> Files {
+    /// How many files there are of each category.
+    #[must_use]
+    pub fn files(&self) -> Files {
         let mut files = Files::default();
         // Two kinds of sharing, added at the end: by all ranks, and by some.
         let (mut all, mut some) = (Category::default(), Category::default());

@@ -4,5 +4,5 @@ pub(crate) mod derived;
 pub(crate) mod rule;
 mod total;
 
-pub use derived::{Category, Files, Performance};
+pub use derived::{Category, Derived, Files, Performance};
 pub use total::Total;
