@@ -5,22 +5,48 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use crate::place::{cargo, root, run as start, target};
+use crate::place::{cargo, output, root, run as start, target};
 
 /// The log that is shown; `docs/example/README.md` says how it was made.
 const LOG: &str = "docs/example/wave.darshan";
 
-/// A thing to look at: a sentence, and the words after `netra`.
+/// A thing to look at: a sentence, the words after `netra`, and which lines of the output.
 struct Scene {
     says: &'static str,
     words: &'static [&'static str],
+    lines: Lines,
 }
 
-const SCENES: &[Scene] = &[Scene {
-    says: "A job of four processes, on one screen. It spent a seventh of its time in I/O, nearly all\n\
-           of it on the checkpoints, although there are far more writes to field.dat.",
-    words: &["info", LOG],
-}];
+enum Lines {
+    All,
+    First(usize),
+    With(&'static str),
+}
+
+const SCENES: &[Scene] = &[
+    Scene {
+        says: "A job of four processes, on one screen. It spent a seventh of its time in I/O, nearly\n\
+               all of it on the checkpoints, although there are far more writes to field.dat.",
+        words: &["info", LOG],
+        lines: Lines::All,
+    },
+    Scene {
+        says: "The counters behind it, as darshan-parser prints them. Rank -1 is all processes\n\
+               together.",
+        words: &["parse", LOG],
+        lines: Lines::With("_BYTES_WRITTEN"),
+    },
+    Scene {
+        says: "And every single write, from the log's extended trace.",
+        words: &["dxt", LOG],
+        lines: Lines::With("X_MPIIO       3"),
+    },
+    Scene {
+        says: "The same for machines.",
+        words: &["dxt", "--format", "csv", LOG],
+        lines: Lines::First(3),
+    },
+];
 
 /// Builds the program and plays the scenes.
 pub(crate) fn run(_: &[String]) -> Result<()> {
@@ -34,6 +60,22 @@ pub(crate) fn run(_: &[String]) -> Result<()> {
 }
 
 fn play(netra: &Path, scene: &Scene) -> Result<()> {
-    println!("\n{}\n\n$ netra {}\n", scene.says, scene.words.join(" "));
-    start(Command::new(netra).args(scene.words).current_dir(root()))
+    let filter = match scene.lines {
+        Lines::All => String::new(),
+        Lines::First(count) => format!(" | head -{count}"),
+        Lines::With(text) => format!(" | grep {:?} | head -8", text),
+    };
+    println!("\n{}\n\n$ netra {}{filter}\n", scene.says, scene.words.join(" "));
+    let text = output(Command::new(netra).args(scene.words).current_dir(root()))?;
+    let text = String::from_utf8_lossy(&text);
+    let count = match scene.lines {
+        Lines::All => usize::MAX,
+        Lines::First(count) => count,
+        Lines::With(_) => 8,
+    };
+    let wanted = |line: &&str| !matches!(scene.lines, Lines::With(text) if !line.contains(text));
+    for line in text.lines().filter(wanted).take(count) {
+        println!("{line}");
+    }
+    Ok(())
 }

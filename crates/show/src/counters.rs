@@ -6,14 +6,28 @@ use netra_darshan::Damage;
 use netra_darshan::read::{Log, Names, Record};
 use netra_event::Module;
 
+use crate::derived::Sums;
 use crate::field::{self, Take, Value};
 use crate::{Json, csv, head};
+
+/// Which numbers are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Choice {
+    /// Every counter of every record.
+    pub base: bool,
+    /// The counters of all records of a module together.
+    pub total: bool,
+    /// Categories of files.
+    pub file: bool,
+    /// Time of the slowest process, and the rate that follows from it.
+    pub perf: bool,
+}
 
 /// One JSON document: the job, and each module with its records. Gives what is missing.
 ///
 /// # Errors
 /// If the output can not be written.
-pub fn json<W: Write>(out: &mut W, path: &str, log: &Log) -> Result<Vec<Damage>> {
+pub fn json<W: Write>(out: &mut W, path: &str, log: &Log, choice: Choice) -> Result<Vec<Damage>> {
     let mut damage = log.damage().to_vec();
     let mut json = Json::new(out);
     json.open('{')?;
@@ -26,8 +40,7 @@ pub fn json<W: Write>(out: &mut W, path: &str, log: &Log) -> Result<Vec<Damage>>
         json.open('{')?;
         head::module(&mut json, &region)?;
         if let Some(module) = region.module.filter(|module| !is_trace(*module)) {
-            json.key("records")?;
-            damage.extend(records(&mut json, log, module)?);
+            damage.extend(records(&mut json, log, module, choice)?);
         }
         json.close('}')?;
     }
@@ -44,34 +57,60 @@ fn is_trace(module: Module) -> bool {
     matches!(module, Module::DxtPosix | Module::DxtMpiio)
 }
 
-fn records<W: Write>(json: &mut Json<'_, W>, log: &Log, module: Module) -> Result<Vec<Damage>> {
-    json.open('[')?;
+fn records<W: Write>(
+    json: &mut Json<'_, W>,
+    log: &Log,
+    module: Module,
+    choice: Choice,
+) -> Result<Vec<Damage>> {
+    let mut sums = Sums::new(module, choice);
+    if choice.base {
+        json.key("records")?;
+        json.open('[')?;
+    }
     let mut records = log.records(module);
     while let Some(record) = records.next_record() {
-        json.line()?;
-        json.open('{')?;
-        json.key("id")?;
-        json.text(itoa::Buffer::new().format(record.id().0))?;
-        json.key("rank")?;
-        json.int(record.rank().0)?;
-        let place = log.names().place(record.id());
-        json.key("file")?;
-        match place.name {
-            Some(name) => json.bytes(name)?,
-            None => json.null()?,
+        if let Record::Counters(record) = &record {
+            sums.add(record);
         }
-        json.key("mount")?;
-        json.bytes(place.mount)?;
-        json.key("fs")?;
-        json.bytes(place.kind)?;
-        json.key("counters")?;
-        json.open('{')?;
-        field::each(module, &record, json)?;
-        json.close('}')?;
-        json.close('}')?;
+        if choice.base {
+            record_json(json, log, module, &record)?;
+        }
     }
-    json.close(']')?;
+    if choice.base {
+        json.close(']')?;
+    }
+    sums.json(json)?;
     Ok(records.damage().to_vec())
+}
+
+fn record_json<W: Write>(
+    json: &mut Json<'_, W>,
+    log: &Log,
+    module: Module,
+    record: &Record<'_>,
+) -> Result<()> {
+    json.line()?;
+    json.open('{')?;
+    json.key("id")?;
+    json.text(itoa::Buffer::new().format(record.id().0))?;
+    json.key("rank")?;
+    json.int(record.rank().0)?;
+    let place = log.names().place(record.id());
+    json.key("file")?;
+    match place.name {
+        Some(name) => json.bytes(name)?,
+        None => json.null()?,
+    }
+    json.key("mount")?;
+    json.bytes(place.mount)?;
+    json.key("fs")?;
+    json.bytes(place.kind)?;
+    json.key("counters")?;
+    json.open('{')?;
+    field::each(module, record, json)?;
+    json.close('}')?;
+    json.close('}')
 }
 
 impl<W: Write> Take for Json<'_, W> {
@@ -94,19 +133,28 @@ pub fn csv_header(out: &mut impl Write) -> Result<()> {
     out.write_all(b"log,module,rank,record_id,counter,value,file,mount,fs\n")
 }
 
-/// A row for each counter. Gives what is missing.
+/// A row for each counter; what belongs to a module as a whole has no record. Gives what is
+/// missing.
 ///
 /// # Errors
 /// If the output can not be written.
-pub fn csv<W: Write>(out: &mut W, path: &str, log: &Log) -> Result<Vec<Damage>> {
+pub fn csv<W: Write>(out: &mut W, path: &str, log: &Log, choice: Choice) -> Result<Vec<Damage>> {
     let mut damage = log.damage().to_vec();
     for module in log.modules().filter(|module| !is_trace(*module)) {
         let mut records = log.records(module);
         let mut rows = Rows::new(out, path);
+        let mut sums = Sums::new(module, choice);
         while let Some(record) = records.next_record() {
-            rows.begin(module, &record, log.names())?;
-            field::each(module, &record, &mut rows)?;
+            if let Record::Counters(record) = &record {
+                sums.add(record);
+            }
+            if choice.base {
+                rows.begin(module, &record, log.names())?;
+                field::each(module, &record, &mut rows)?;
+            }
         }
+        rows.begin_module(module)?;
+        sums.each(&mut rows)?;
         damage.extend_from_slice(records.damage());
     }
     Ok(damage)
@@ -123,6 +171,16 @@ struct Rows<'a, W> {
 impl<'a, W: Write> Rows<'a, W> {
     fn new(out: &'a mut W, path: &'a str) -> Rows<'a, W> {
         Rows { out, path, before: Vec::new(), after: Vec::new() }
+    }
+
+    /// For what belongs to no record.
+    fn begin_module(&mut self, module: Module) -> Result<()> {
+        self.before.clear();
+        csv::field(&mut self.before, self.path)?;
+        write!(self.before, ",{module},,,")?;
+        self.after.clear();
+        self.after.extend_from_slice(b",,,\n");
+        Ok(())
     }
 
     fn begin(&mut self, module: Module, record: &Record<'_>, names: &Names) -> Result<()> {

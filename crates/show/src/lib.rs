@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod csv;
+mod derived;
 mod field;
 mod head;
 mod json;
@@ -23,6 +24,7 @@ pub mod segments;
 pub use json::Json;
 pub use progress::Progress;
 pub use summary::Summary;
+pub use time::zone;
 
 /// What is missing from a log, as a line for people.
 #[must_use]

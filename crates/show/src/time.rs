@@ -13,6 +13,15 @@ pub(crate) fn nanos(seconds: i64, nanos: i64) -> i64 {
     seconds.saturating_mul(1_000_000_000).saturating_add(nanos)
 }
 
+/// How far this machine's zone is ahead of UTC at a given second, in seconds.
+#[must_use]
+pub fn zone(second: i64) -> i64 {
+    match Timestamp::from_second(second) {
+        Ok(time) => i64::from(TimeZone::system().to_offset(time).seconds()),
+        Err(_) => 0,
+    }
+}
+
 fn in_zone(seconds: i64, zone: TimeZone) -> String {
     match Timestamp::from_second(seconds) {
         Ok(time) => time.to_zoned(zone).strftime("%Y-%m-%d %H:%M:%S %:z").to_string(),

@@ -35,7 +35,7 @@ struct Face {
 }
 
 impl Show for Face {
-    fn begin(&mut self, out: &mut Output) -> io::Result<()> {
+    fn begin(&mut self, out: &mut Output, _: usize) -> io::Result<()> {
         if self.format == Format::Csv { csv_header(out) } else { Ok(()) }
     }
 

@@ -1,6 +1,8 @@
 //! The commands: one file each, one row here.
 
+mod dxt;
 mod info;
+mod parse;
 mod reading;
 
 use anyhow::Result;
@@ -24,12 +26,18 @@ read; 64 wrong usage.";
 pub(crate) enum Command {
     /// Show a log on one screen: job, time in I/O, layers, top files, completeness
     Info(info::Args),
+    /// Print every counter of logs, in the lines of darshan-parser
+    Parse(parse::Args),
+    /// Print every read and write of logs with an extended trace, in the lines of darshan-dxt-parser
+    Dxt(dxt::Args),
 }
 
 impl Command {
     pub(crate) fn run(self) -> Result<Outcome> {
         match self {
             Command::Info(args) => info::run(&args),
+            Command::Parse(args) => parse::run(&args),
+            Command::Dxt(args) => dxt::run(&args),
         }
     }
 }

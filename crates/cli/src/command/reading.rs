@@ -44,8 +44,8 @@ pub(crate) struct Reading {
 
 /// What a command does with one log: it writes, and gives what is missing.
 pub(crate) trait Show {
-    /// Before the first log.
-    fn begin(&mut self, out: &mut Output) -> io::Result<()>;
+    /// Before the first of so many logs.
+    fn begin(&mut self, out: &mut Output, logs: usize) -> io::Result<()>;
     /// One log.
     fn log(&mut self, out: &mut Output, path: &str, log: &Log) -> io::Result<Vec<Damage>>;
 }
@@ -56,7 +56,7 @@ pub(crate) fn show(reading: &Reading, face: &mut impl Show) -> Result<Outcome> {
     let mut out = output::open(&reading.output)?;
     let progress = Arc::new(Mutex::new(Progress::new(total(&paths))));
     let mut outcome = Outcome::default();
-    face.begin(&mut out).context(WRITING)?;
+    face.begin(&mut out, paths.len()).context(WRITING)?;
     for path in &paths {
         match open(path, &progress) {
             Ok(log) => {

@@ -2,6 +2,8 @@
 
 mod damaged;
 mod golden;
+mod judge;
 mod netra;
 mod pattern;
+mod stored;
 mod usage;

@@ -1,8 +1,8 @@
 //! How a test runs the program: in a fresh folder, in UTC, without the caller's settings.
 
-use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::{env, fs};
 
 use tempfile::TempDir;
 
@@ -87,4 +87,14 @@ impl Place {
 /// The bytes of the example log.
 pub(crate) fn example() -> Vec<u8> {
     fs::read(EXAMPLE).expect("the example log is in the repository")
+}
+/// Logs and stored outputs of the real tools beside the repository, where they are.
+pub(crate) fn stored() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/logs");
+    folder.is_dir().then_some(folder)
+}
+
+/// The interpreter that knows PyDarshan, where `cargo xtask test` has made one.
+pub(crate) fn python() -> Option<PathBuf> {
+    env::var_os("NETRA_TEST_PYTHON").map(PathBuf::from)
 }

@@ -17,9 +17,13 @@ import darshan.backend.cffi_backend as judge
 # Heat maps and Lustre records have their own shapes; AutoPerf's need an extra library.
 GENERIC = {"POSIX", "MPI-IO", "STDIO", "H5F", "H5D", "PNETCDF_FILE", "PNETCDF_VAR", "BG/Q",
            "DFS", "DAOS"}
-TRACES = {"DXT_POSIX", "DXT_MPIIO"}
+# The newest version of each trace that the package on PyPI reads; Darshan itself writes newer ones.
+TRACES = {"DXT_POSIX": 1, "DXT_MPIIO": 2}
 # Counters that hold the id of another record: 64 bits without a sign.
 UNSIGNED = {"POSIX_RENAMED_FROM"}
+# Where the C library below PyDarshan is wrong: it loses the last two counters of POSIX records of
+# version 3 and gives 0.
+LOST = {("POSIX", 3): {"POSIX_F_VARIANCE_RANK_TIME", "POSIX_F_VARIANCE_RANK_BYTES"}}
 
 
 class Comparison:
@@ -54,13 +58,18 @@ def compare_job(check, document, log):
     check.same("start", ours["start_ns"],
                job["start_time_sec"] * 10**9 + job["start_time_nsec"])
     check.same("end", ours["end_ns"], job["end_time_sec"] * 10**9 + job["end_time_nsec"])
-    check.same("run time", ours["run_time_seconds"], job["run_time"])
+    # The C library subtracts seconds since 1970 as floats, which costs it the last digits.
+    check.same("run time", round(ours["run_time_seconds"], 6), round(job["run_time"], 6))
     check.same("metadata", ours["metadata"], job["metadata"])
-    check.same("command", ours["command"], judge.log_get_exe(log))
     check.same("log version", document["version"], job["log_ver"])
     mounts = [(mount["path"], mount["type"]) for mount in document["mounts"]]
     # The C library orders mounts of equal length as its sort happens to.
     check.same("mounts", sorted(mounts), sorted(judge.log_get_mounts(log)))
+    # Without any mount the C library does not find the command line either.
+    if mounts:
+        check.same("command", ours["command"], judge.log_get_exe(log))
+    else:
+        check.same("command of a log without mounts", judge.log_get_exe(log), "")
 
 
 def counters_of(name, record):
@@ -119,13 +128,19 @@ def compare_counters(check, document, log):
             check.same(f"{where} rank", our["rank"], their["rank"])
             if name not in ("BG/Q", "DAOS"):
                 check.same(f"{where} file", our["file"], names.get(their["id"]))
+            lost = LOST.get((name, info["ver"]), set())
             for key, value in counters_of(name, their).items():
-                check.same(f"{where} {key}", our["counters"].get(key), value)
+                if key in lost:
+                    check.same(f"{where} {key} as the C library loses it", value, 0.0)
+                else:
+                    check.same(f"{where} {key}", our["counters"].get(key), value)
 
 
 def compare_segments(check, document, log):
     modules = {module["name"]: module for module in document["modules"]}
-    for name in TRACES & judge.log_get_modules(log).keys():
+    for name, info in judge.log_get_modules(log).items():
+        if info["ver"] > TRACES.get(name, 0):
+            continue
         theirs = list(records_of(log, name))
         ours = modules[name]["records"]
         check.same(f"{name} records", len(ours), len(theirs))
