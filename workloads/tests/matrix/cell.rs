@@ -73,7 +73,7 @@ fn judge(workload: &'static Workload, mpi: Mpi, ranks: u32, trial: &[&str]) -> b
 }
 
 /// An empty folder for a cell, with `run` for the program and `watch` for those who watch it.
-fn place(cell: &str) -> PathBuf {
+pub(crate) fn place(cell: &str) -> PathBuf {
     let name = cell.replace(|letter: char| !letter.is_ascii_alphanumeric(), "_");
     let folder = compile::target().join("matrix").join(name);
     drop(fs::remove_dir_all(&folder));

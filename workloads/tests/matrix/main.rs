@@ -11,6 +11,7 @@ mod content;
 mod counter;
 mod expected;
 mod knobs;
+mod layout;
 mod trace;
 mod verdict;
 
@@ -37,7 +38,15 @@ macro_rules! workloads {
 workloads! {
     mpi_io_test "mpi-io-test"
     hacc_checkpoint "hacc-checkpoint"
+    hacc_io "hacc-io"
+    flash "flash"
     nwchem "nwchem"
+    qmcpack "qmcpack"
+    sw4 "sw4"
+    chombo "chombo"
+    openpmd "openpmd"
+    amrex "amrex"
+    pnetcdf_var "pnetcdf-var"
     hmmer "hmmer"
     dlio "dlio"
     slow_rank "slow-rank"
