@@ -31,6 +31,14 @@ const DEBIAN: &[Need] = &[
     Need { package: "libhdf5-mpich-dev", reason: "workloads with HDF5 on MPICH" },
     Need { package: "libhdf5-openmpi-dev", reason: "workloads with HDF5 on Open MPI" },
     Need { package: "libpnetcdf-dev", reason: "the PnetCDF workload" },
+    Need { package: "g++", reason: "compiles the end-to-end program in C++" },
+    Need { package: "binutils", reason: "nm lists what the preload library exports" },
+    Need { package: "mount", reason: "makes a disk of 1 MiB that can be full" },
+    Need { package: "perl", reason: "an application whose calls are counted" },
+    Need { package: "tar", reason: "an application whose calls are counted" },
+    Need { package: "sqlite3", reason: "an application whose calls are counted" },
+    Need { package: "fio", reason: "an application whose calls are counted" },
+    Need { package: "hmmer", reason: "hmmsearch, an application whose calls are counted" },
     Need { package: "strace", reason: "counts the system calls of workloads" },
 ];
 

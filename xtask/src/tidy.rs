@@ -5,6 +5,7 @@
 
 mod document;
 mod edge;
+mod hazard;
 mod source;
 mod tree;
 
@@ -23,6 +24,7 @@ const RULES: &[fn(&Tree) -> Vec<Complaint>] = &[
     source::ignores_no_test,
     source::names_no_machine,
     source::has_no_drawer,
+    hazard::every_program_has_a_row,
 ];
 
 /// Checks the repository; fails with all complaints.

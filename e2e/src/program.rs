@@ -1,0 +1,146 @@
+//! Programs under `e2e/programs`, compiled with the system's compilers into the target directory.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+/// A program to run: a source of ours and how it is built, or something already on the machine.
+#[derive(Debug, Clone)]
+pub struct Program {
+    name: String,
+    source: Option<PathBuf>,
+    flags: Vec<String>,
+    command: Vec<String>,
+}
+
+impl Program {
+    /// `e2e/programs/<name>.c`.
+    #[must_use]
+    pub fn c(name: &str) -> Program {
+        Program::source(name, &format!("{name}.c"))
+    }
+
+    /// `e2e/programs/<name>.cpp`.
+    #[must_use]
+    pub fn cpp(name: &str) -> Program {
+        Program::source(name, &format!("{name}.cpp"))
+    }
+
+    /// A script under `e2e/programs`, run by an interpreter of the machine.
+    #[must_use]
+    pub fn script(interpreter: &str, file: &str) -> Program {
+        let script = folder().join(file).display().to_string();
+        Program::system(file, &[interpreter, &script])
+    }
+
+    /// A command of the machine.
+    #[must_use]
+    pub fn system(name: &str, command: &[&str]) -> Program {
+        let command = command.iter().map(ToString::to_string).collect();
+        Program { name: name.into(), source: None, flags: Vec::new(), command }
+    }
+
+    fn source(name: &str, file: &str) -> Program {
+        let source = Some(folder().join(file));
+        Program { name: name.into(), source, flags: Vec::new(), command: Vec::new() }
+    }
+
+    /// The same source under another name, for another build of it.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Program {
+        self.name = name.into();
+        self
+    }
+
+    /// One more flag for the compiler.
+    #[must_use]
+    pub fn flag(mut self, flag: &str) -> Program {
+        self.flags.push(flag.into());
+        self
+    }
+
+    /// What reports call it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether the machine has what this program needs; a script or a command may be missing.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        self.source.is_some() || self.command.first().is_some_and(|command| on_path(command))
+    }
+
+    /// The words of the command line, compiling first where there is a source.
+    pub fn words(&self) -> Result<Vec<String>> {
+        match &self.source {
+            Some(source) => Ok(vec![self.compile(source)?.display().to_string()]),
+            None => Ok(self.command.clone()),
+        }
+    }
+
+    /// Compiles unless the binary is newer than source and header.
+    pub fn compile(&self, source: &Path) -> Result<PathBuf> {
+        let binary = output().join(&self.name);
+        if is_fresh(&binary, &[source, &folder().join("expect.h")]) {
+            return Ok(binary);
+        }
+        // Tests run in parallel: each compiles under its own name, and the last rename wins.
+        let own = output().join(format!("{}.{}", self.name, std::process::id()));
+        let compiler = if source.extension().is_some_and(|e| e == "cpp") { "g++" } else { "gcc" };
+        let mut command = Command::new(compiler);
+        command.args(["-O1", "-g", "-w"]).args(&self.flags).arg("-o").arg(&own).arg(source);
+        command.args(["-pthread", "-ldl", "-lrt"]);
+        let done = command.output().with_context(|| format!("{compiler} is not installed"))?;
+        if !done.status.success() {
+            bail!("{compiler} {}: {}", source.display(), String::from_utf8_lossy(&done.stderr));
+        }
+        fs::rename(&own, &binary)?;
+        Ok(binary)
+    }
+
+    /// Compiles to a shared library.
+    pub fn library(self) -> Result<PathBuf> {
+        let name = format!("lib{}.so", self.name);
+        let library = self.named(&name).flag("-shared").flag("-fPIC");
+        let source = library.source.clone().context("only a source becomes a library")?;
+        library.compile(&source)
+    }
+
+    /// A source elsewhere in `e2e/`, as the tripwire.
+    #[must_use]
+    pub fn beside(path: &str) -> Program {
+        let source = folder().join("..").join(path);
+        let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Program { name, source: Some(source), flags: Vec::new(), command: Vec::new() }
+    }
+}
+
+/// Where the sources are.
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("programs")
+}
+
+/// Where binaries and run directories go: beside cargo's own output.
+pub(crate) fn output() -> PathBuf {
+    let test = std::env::current_exe().unwrap_or_default();
+    // target/<profile>/deps/<test>, target/<profile>/<program>: the profile's parent is the target.
+    let target = test.ancestors().find(|folder| folder.join("CACHEDIR.TAG").is_file());
+    let folder = target.map_or_else(std::env::temp_dir, Path::to_path_buf).join("e2e");
+    // A failure shows at once where the first file is made, with the path.
+    fs::create_dir_all(&folder).ok();
+    folder
+}
+
+fn is_fresh(binary: &Path, inputs: &[&Path]) -> bool {
+    let time = |path: &Path| fs::metadata(path).and_then(|facts| facts.modified()).ok();
+    let Some(built) = time(binary) else { return false };
+    inputs.iter().all(|input| time(input).is_some_and(|changed| changed < built))
+}
+
+fn on_path(command: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(command).is_file())
+}
