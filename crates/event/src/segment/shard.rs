@@ -4,8 +4,8 @@
 
 /// The module code of a record that continues another's table of common values.
 pub const COMMON_VALUES: u32 = 0x100;
-/// Pairs of value and count that such a record holds; with the four in the record itself that
-/// makes Darshan's 32 distinct values.
+/// Pairs that such a record holds, each a value and then its count; with the four in the record
+/// itself that makes Darshan's 32 distinct values.
 pub const SPILLED_VALUES: usize = 28;
 
 /// One direction, reading or writing, of a POSIX record.

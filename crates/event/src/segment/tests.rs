@@ -159,6 +159,7 @@ fn a_packed_segment_reads_back() {
     assert_eq!(records.len(), 1);
     assert_eq!((records[0].module, records[0].file), (1, 2));
     assert_eq!([0, 1, 2].map(|word| records[0].word(word)), [5, 6, 0]);
+    assert_eq!(records[0].reference, 1);
     assert_eq!(view.record_at(1).unwrap().word(1), 6);
     assert!(view.record_at(0).is_none());
 }

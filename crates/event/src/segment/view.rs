@@ -70,6 +70,12 @@ impl<'a> View<'a> {
         }
     }
 
+    /// All bytes, as they were given.
+    #[must_use]
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
     /// What became of the process; nothing for a code this build does not know.
     #[must_use]
     pub fn state(&self) -> Option<State> {
@@ -492,6 +498,8 @@ pub struct Record<'a> {
     pub thread: u32,
     /// Index of the file.
     pub file: u32,
+    /// Where it lies: what [`View::record_at`] finds it by.
+    pub reference: u64,
     words: View<'a>,
 }
 
@@ -518,8 +526,10 @@ impl<'a> Iterator for Records<'a> {
         let bytes = self.all.u32(self.at) as usize;
         let words = self.all.bytes.get(self.at + head..)?.get(..bytes.checked_sub(head)?)?;
         let row = View { bytes: self.all.bytes.get(self.at..)? };
+        let reference = self.at as u64 + 1;
         self.at += bytes;
         Some(Record {
+            reference,
             module: row.u32(offset_of!(table::Record, module)),
             thread: row.u32(offset_of!(table::Record, thread)),
             file: row.u32(offset_of!(table::Record, file)),
