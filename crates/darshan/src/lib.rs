@@ -5,9 +5,10 @@
 //! and records come in the shape of their module's current version. A log is never held in memory:
 //! the records of a module are read one by one, the segments of a trace piece by piece.
 //!
-//! Without the default feature `std` this is a `no_std` crate of facts alone: [`counter`] (the
-//! names and places of counters), [`record`] (byte layouts), [`section`] and [`checksum`]. The
-//! capture library writes logs with them from inside an application, where it may not allocate.
+//! Without the default feature `std` this is a `no_std` crate: [`counter`] (the
+//! names and places of counters), [`record`] (byte layouts), [`section`] and [`checksum`], and
+//! [`encode`], which makes a log of a segment. The capture library uses it from inside an
+//! application, where it may not allocate.
 //!
 //! There is no analysis here, no JSON and no terminal, and nothing is known about streams or about
 //! what stands in the blocks of the netra section. Logs of Darshan 2 are not read.
@@ -16,6 +17,7 @@
 
 pub mod checksum;
 pub mod counter;
+pub mod encode;
 pub mod record;
 pub mod section;
 

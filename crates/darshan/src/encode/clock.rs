@@ -1,0 +1,65 @@
+//! Ticks as the seconds that a log holds, and when the process began and ended.
+
+use netra_event::Module;
+use netra_event::segment::View;
+use netra_event::segment::shard::{direction, posix, stdio};
+
+/// A segment's clock.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Clock {
+    start_ticks: u64,
+    /// Seconds of a tick.
+    tick: f64,
+    /// Nanoseconds since 1970 when recording began.
+    pub(super) start: u64,
+    /// And when it ended, or as far as is known.
+    pub(super) end: u64,
+}
+
+impl Clock {
+    pub(super) fn new(view: &View<'_>) -> Clock {
+        let (start_ticks, start) = view.start();
+        let end = view.end().unwrap_or_else(|| last_seen(view)).max(start);
+        Clock { start_ticks, tick: view.tick() / 1e9, start, end }
+    }
+
+    /// A span of ticks in seconds.
+    pub(super) fn span(&self, ticks: u64) -> f64 {
+        // Ticks of months lie below 2^53.
+        ticks as f64 * self.tick
+    }
+
+    /// A moment in seconds since the start; 0, which means "never", stays 0.
+    pub(super) fn moment(&self, ticks: u64) -> f64 {
+        if ticks == 0 { 0.0 } else { self.span(ticks.saturating_sub(self.start_ticks)) }
+    }
+
+    /// How long was recorded, in nanoseconds.
+    pub(super) fn length(&self) -> u64 {
+        self.end.saturating_sub(self.start)
+    }
+}
+
+/// The last moment that a process without an end is known to have lived.
+fn last_seen(view: &View<'_>) -> u64 {
+    let ends = view.records().map(|record| {
+        let words: &[usize] = match record.module {
+            code if code == u32::from(Module::Posix.code()) => &POSIX_ENDS,
+            code if code == u32::from(Module::Stdio.code()) => &STDIO_ENDS,
+            _ => &[],
+        };
+        words.iter().map(|&word| record.word(word)).max().unwrap_or(0)
+    });
+    let last = ends.max().unwrap_or(0);
+    let calibrated = view.newest().1;
+    if last == 0 { calibrated } else { view.time(last).max(calibrated) }
+}
+
+const POSIX_ENDS: [usize; 4] = [
+    posix::READ + direction::END,
+    posix::WRITE + direction::END,
+    posix::OPEN_END,
+    posix::CLOSE_END,
+];
+const STDIO_ENDS: [usize; 4] =
+    [stdio::READ + stdio::END, stdio::WRITE + stdio::END, stdio::OPEN_END, stdio::CLOSE_END];

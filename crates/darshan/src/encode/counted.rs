@@ -1,0 +1,129 @@
+//! Modules whose records are counters: each file's records of all threads become one.
+
+use super::clock::Clock;
+use super::frequent::PAIRS;
+use super::group::{Groups, Shards};
+use super::scratch::Table;
+use super::{Encoder, Step, posix, stdio};
+use crate::counter;
+use crate::record::{base, layout};
+use netra_event::segment::File;
+use netra_event::{Module, RecordId};
+
+/// The codes of the modules that [`write`] is called for.
+pub(super) const MODULES: [u32; 2] = [Module::Posix as u32, Module::Stdio as u32];
+
+/// The most whole numbers and floats that a record has.
+const INTS: usize = counter::pnetcdf_var::INT.len();
+const FLOATS: usize = counter::posix::FLOAT.len();
+
+/// How a module's counters are made.
+pub(super) struct Counted {
+    pub(super) module: Module,
+    /// Fills the counters of a file; false leaves the file out.
+    pub(super) fill: fn(&Part<'_, '_, '_>, &mut [u64], &mut Counters) -> bool,
+}
+
+/// What a record is made from.
+pub(super) struct Part<'s, 'v, 'f> {
+    pub(super) file: File<'f>,
+    pub(super) shards: Shards<'s, 'v>,
+    pub(super) clock: Clock,
+}
+
+/// The counters of a record.
+pub(super) struct Counters {
+    ints: [i64; INTS],
+    floats: [f64; FLOATS],
+}
+
+impl Counters {
+    pub(super) fn set(&mut self, index: usize, value: u64) {
+        if let Some(place) = self.ints.get_mut(index) {
+            *place = value.cast_signed();
+        }
+    }
+
+    pub(super) fn set_float(&mut self, index: usize, value: f64) {
+        if let Some(place) = self.floats.get_mut(index) {
+            *place = value;
+        }
+    }
+}
+
+/// Writes a module's region.
+pub(super) fn write(encoder: &mut Encoder<'_>, counted: &Counted, words: &mut [u64]) -> Step {
+    let Counted { module, fill } = *counted;
+    let (view, rank, clock) = (encoder.view, encoder.rank, encoder.clock);
+    let Some(layout) = layout(module, counter::version(module)) else { return Ok(()) };
+    let mut table = Table(words);
+    let groups = Groups::new(view, u32::from(module.code()), &mut table)?;
+    let pairs = table.take(PAIRS * 2)?;
+    let mut region = encoder.region();
+    for file in view.files() {
+        let shards = groups.of(file.index);
+        if shards.clone().next().is_none() {
+            continue;
+        }
+        let mut counters = Counters { ints: [0; INTS], floats: [0.0; FLOATS] };
+        if !fill(&Part { file, shards, clock }, pairs, &mut counters) {
+            continue;
+        }
+        region.write(&base(RecordId(file.id), rank))?;
+        for value in counters.ints.iter().take(layout.ints) {
+            region.write(&value.to_le_bytes())?;
+        }
+        for value in counters.floats.iter().take(layout.floats) {
+            region.write(&value.to_le_bytes())?;
+        }
+    }
+    let extent = region.finish()?;
+    encoder.enter(module, extent);
+    Ok(())
+}
+
+/// How a word of one thread's record joins that of another's.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// Counts, bytes, times.
+    Sum,
+    /// The largest: highest bytes, ends.
+    Max,
+    /// The smallest that is not 0: starts.
+    First,
+    /// Goes with another word: taken from the record in which that one is largest.
+    With(usize),
+    /// The same among the records in which it is not 0.
+    Set(usize),
+}
+
+/// Joins the words of all threads.
+pub(super) fn join<const N: usize>(shards: Shards<'_, '_>, rules: &[Rule; N]) -> [u64; N] {
+    let mut words = [0_u64; N];
+    for record in shards {
+        let before = words;
+        for ((index, word), rule) in words.iter_mut().enumerate().zip(rules) {
+            let new = record.word(index);
+            *word = match *rule {
+                Rule::Sum => word.wrapping_add(new),
+                Rule::Max => new.max(*word),
+                Rule::First if *word == 0 || new == 0 => new.max(*word),
+                Rule::First => new.min(*word),
+                Rule::Set(_) if new == 0 => *word,
+                Rule::With(key) | Rule::Set(key) => {
+                    let larger = record.word(key) > before.get(key).copied().unwrap_or(0);
+                    if larger || *word == 0 { new } else { *word }
+                }
+            };
+        }
+    }
+    words
+}
+
+/// Whether this is a standard stream, which is there without anybody asking.
+pub(super) fn is_standard_stream(file: &File<'_>) -> bool {
+    matches!(file.name, b"<STDIN>" | b"<STDOUT>" | b"<STDERR>")
+}
+
+const _: () = assert!(stdio::COUNTED.module as u32 == MODULES[1]);
+const _: () = assert!(posix::COUNTED.module as u32 == MODULES[0]);

@@ -1,0 +1,163 @@
+//! From a segment to a log: what a process recorded, as a log of the current version with the
+//! packed segment behind it.
+//!
+//! This is the only place that does so. The capture library calls it at exit inside an application,
+//! `netra recover` calls it for a process that was killed. So there is no allocation, no panic and
+//! no I/O of its own here: bytes go to a [`Sink`], and memory to sort in is the caller's. Regions are zlib
+//! streams of stored blocks, which every reader of logs accepts; who has time compresses them later.
+//!
+//! The segment may be in use while it is read (other threads run on until the process is gone). What
+//! is counted once is kept in the scratch memory, so lengths written first hold for what follows.
+#![deny(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unreachable,
+    clippy::unwrap_used
+)]
+
+mod clock;
+mod counted;
+mod frequent;
+mod group;
+mod heatmap;
+mod job;
+mod names;
+mod output;
+mod pack;
+mod posix;
+mod scratch;
+mod stdio;
+mod text;
+mod trace;
+
+use crate::counter;
+use crate::record::header::{Compression, Extent, Header, SIZE};
+use clock::Clock;
+use core::fmt;
+use netra_event::segment::View;
+use netra_event::{Loss, Module, Rank};
+use output::{Output, Region};
+
+pub use scratch::needed;
+
+/// Takes the bytes of a log.
+pub trait Sink {
+    /// Appends bytes; false ends the work.
+    fn write(&mut self, bytes: &[u8]) -> bool;
+    /// Overwrites bytes that were written before, `at` counted from the first one.
+    fn overwrite(&mut self, at: u64, bytes: &[u8]) -> bool;
+}
+
+/// Why there is no log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The sink took no more.
+    Sink,
+    /// There is less scratch memory than [`needed`] asks for.
+    Scratch,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Error::Sink => "the log can not be written",
+            Error::Scratch => "there is too little memory to put the log together",
+        })
+    }
+}
+
+impl core::error::Error for Error {}
+
+/// The result of a step.
+pub(crate) type Step<T = ()> = Result<T, Error>;
+
+/// How the log shall be.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The rank, where it is to be another than the segment's own (0 where that has none).
+    pub rank: Option<Rank>,
+    /// Processes of the job, where it is known better than by the segment.
+    pub nprocs: Option<u32>,
+}
+
+/// Writes the log of a segment.
+///
+/// `words` are scratch memory, [`needed`] of them; `bytes` is a buffer, best of 64 KiB.
+///
+/// # Errors
+/// The sink refused, or there is too little scratch memory. What was written is then no log: the
+/// header comes last.
+pub fn log(
+    view: View<'_>,
+    options: Options,
+    sink: &mut dyn Sink,
+    words: &mut [u64],
+    bytes: &mut [u8],
+) -> Result<(), Error> {
+    let mut output = Output::new(sink);
+    // A file that ends before the header is put in its place is not taken for a log.
+    output.write(&[0; SIZE])?;
+    let mut encoder = Encoder {
+        view,
+        clock: Clock::new(&view),
+        rank: options.rank.unwrap_or(Rank(i64::from(view.rank().unwrap_or(0)))),
+        header: Header::new(Compression::Zlib),
+        output,
+        bytes,
+    };
+    encoder.header.partial = view.partial();
+    job::write(&mut encoder, options.nprocs)?;
+    names::write(&mut encoder, words)?;
+    counted::write(&mut encoder, &posix::COUNTED, words)?;
+    counted::write(&mut encoder, &stdio::COUNTED, words)?;
+    trace::write(&mut encoder, words)?;
+    heatmap::write(&mut encoder, words)?;
+    pack::write(&mut encoder, words)?;
+    let Encoder { header, mut output, .. } = encoder;
+    output.overwrite(0, &header.encode())
+}
+
+/// What all parts of the log need while it is written.
+struct Encoder<'a> {
+    view: View<'a>,
+    clock: Clock,
+    rank: Rank,
+    header: Header,
+    output: Output<'a>,
+    bytes: &'a mut [u8],
+}
+
+impl<'a> Encoder<'a> {
+    /// Begins a region; it takes no room before its first byte.
+    fn region(&mut self) -> Region<'_, 'a> {
+        Region::new(&mut self.output, self.bytes)
+    }
+
+    /// Enters a module's region into the header, if there is one.
+    fn enter(&mut self, module: Module, extent: Extent) {
+        if extent.length == 0 {
+            return;
+        }
+        let slot = usize::from(module.code());
+        if let Some(place) = self.header.modules.get_mut(slot) {
+            *place = extent;
+        }
+        if let Some(place) = self.header.versions.get_mut(slot) {
+            *place = counter::version(module);
+        }
+    }
+
+    /// Says that records of a module are missing.
+    fn mark_partial(&mut self, module: Module) {
+        self.header.partial |= 1_u64.wrapping_shl(u32::from(module.code()));
+    }
+}
+
+/// Whether events are missing that should be there; those a setting excludes should not.
+fn events_lost(view: &View<'_>) -> bool {
+    let missing = |loss: &&Loss| **loss != Loss::Excluded;
+    view.lanes().any(|lane| Loss::ALL.iter().filter(missing).any(|&loss| lane.dropped(loss).0 > 0))
+}
