@@ -1,0 +1,89 @@
+//! `conflicts`: ranks use bytes that other ranks write.
+//!
+//! A read after another rank's write (RAW), a write after another's read (WAR) or write (WAW). Calls that overlap in
+//! time race on any file system. Calls in order are safe under POSIX semantics; under commit semantics
+//! the writer must flush in between, under session semantics (NFS, many burst buffers) it must close and the reader
+//! open. Traces of reads and writes do not show flushes and closes, so for those two the answer is open.
+
+use super::{Advice, Audience, Confidence, Finding, Level, Outcome, Rule};
+use crate::metric::FileFacts;
+use crate::pattern::Conflicts;
+use crate::{Facts, Thresholds};
+use netra_event::Bytes;
+
+/// The rule.
+pub const RULE: Rule = Rule { slug: "conflicts", title: "ranks that use the same bytes", explains: &[], check };
+
+fn check(facts: &Facts, _: &Thresholds) -> Outcome {
+    let Some(traced) = &facts.traced else { return Outcome::Silent };
+    let shared: Vec<_> = traced.files.iter().filter_map(|file| Some((facts.file(file.file)?, file))).filter(|(file, traced)| file.is_shared() && traced.bytes[1] > 0).collect();
+    if shared.is_empty() {
+        return Outcome::Silent;
+    }
+    let found = shared.iter().filter(|(_, traced)| traced.conflicts.any()).map(|(file, traced)| one(file, &traced.conflicts)).collect();
+    Outcome::from(found, || "no rank uses bytes that another writes".into())
+}
+
+fn one(file: &FileFacts, conflicts: &Conflicts) -> Finding {
+    let racing = conflicts.racing();
+    let kinds: Vec<String> = [("RAW", conflicts.raw), ("WAR", conflicts.war), ("WAW", conflicts.waw)]
+        .iter()
+        .filter(|(_, hazard)| hazard.bytes > 0)
+        .map(|(name, hazard)| format!("{} {name}", Bytes(hazard.bytes)))
+        .collect();
+    let verdict = if racing > 0 {
+        format!("{} of it at the same time: the result is open on any file system", Bytes(racing))
+    } else {
+        "always one after the other: safe under POSIX, needs a flush in between under commit and close-to-open under session semantics".into()
+    };
+    let cut = if conflicts.cut { " (not all calls were looked at)" } else { "" };
+    let says = format!("ranks use the same bytes of {}: {}, {verdict}{cut}", file.name(), kinds.join(", "));
+    let level = if racing > 0 { Level::Warn } else { Level::Info };
+    Finding { level, ..Finding::note(RULE.slug, says) }
+        .sure(if racing > 0 { Confidence::High } else { Confidence::Medium })
+        .to(&[Audience::Developer])
+        .bytes("read after write", conflicts.raw.bytes)
+        .bytes("write after read", conflicts.war.bytes)
+        .bytes("write after write", conflicts.waw.bytes)
+        .bytes("racing", racing)
+        .bytes("order uncertain within clock skew", conflicts.raw.uncertain + conflicts.war.uncertain + conflicts.waw.uncertain)
+        .about(&[file])
+        .advise(Advice::with("put an order between them", "MPI_File_sync(fh); MPI_Barrier(comm); MPI_File_sync(fh);"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::sample::Sample;
+    use crate::{Direction, TraceRow};
+
+    /// Rank 0 writes 100 bytes at second 0 to 1; rank 1 reads from a byte and a second on.
+    fn job(offset: u64, start: f64) -> Sample {
+        let mut job = Sample::new(2, 100.0);
+        let id = job.id("/lus/f");
+        for rank in 0..2 {
+            job.posix("/lus/f", rank);
+        }
+        let file = job.job.trace.file(id);
+        let row = TraceRow { file, rank: 0, mpiio: false, direction: Direction::Write, start: 0.0, end: 1.0, offset: 0, length: 100 };
+        job.job.trace.push(row);
+        job.job.trace.push(TraceRow { rank: 1, direction: Direction::Read, start, end: start + 1.0, offset, ..row });
+        job
+    }
+
+    #[test]
+    fn fires_with_a_verdict() {
+        job(40, 0.5).says(&RULE, "ranks use the same bytes of f: 60 B RAW, 60 B of it at the same time: the result is open on any file system");
+        job(40, 2.0).says(&RULE, "ranks use the same bytes of f: 60 B RAW, always one after the other: safe under POSIX, needs a flush in between under commit and close-to-open under session semantics");
+    }
+
+    #[test]
+    fn is_silent_when_ranges_only_touch() {
+        job(100, 0.5).silent(&RULE);
+    }
+
+    #[test]
+    fn is_silent_without_a_trace() {
+        Sample::new(4, 10.0).silent(&RULE);
+    }
+}

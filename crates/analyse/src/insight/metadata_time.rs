@@ -1,0 +1,86 @@
+//! `metadata-time`: a rank spends long in opens, closes, stats and seeks.
+//!
+//! Per rank, never summed over ranks: half a second on each of 65,536 ranks is half a second.
+
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count};
+use crate::metric::FileFacts;
+use crate::{Facts, Layer, Thresholds};
+use netra_event::Seconds;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    slug: "metadata-time",
+    title: "long in metadata calls",
+    explains: &["open-storm", "seek-storm", "file-per-process"],
+    check,
+};
+
+fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
+    let opens: u64 = facts.layers.values().map(|layer| layer.opens).sum();
+    if opens == 0 {
+        return Outcome::Silent;
+    }
+    let path = facts.cost(|spent| spent.part(spent.meta));
+    let long = path.seconds > limit.metadata_seconds.0
+        || (facts.share(path.seconds) > limit.metadata_share.0 && path.seconds >= limit.high_seconds.0);
+    if !long {
+        return Outcome::Passed(format!("no rank spends more than {} in metadata calls", Seconds(path.seconds)));
+    }
+    let meta = |file: &FileFacts| file.layers.values().map(|usage| usage.meta).fold(0.0, f64::max);
+    let mut files: Vec<&FileFacts> = facts.files.iter().filter(|file| meta(file) > 0.0).collect();
+    files.sort_by(|a, b| meta(b).total_cmp(&meta(a)).then_with(|| a.path.cmp(&b.path)));
+    let total = files.len() as u64;
+    files.truncate(20);
+    let says = format!(
+        "rank {} spends {} in opens, closes, stats and seeks ({} opens of {} files by all ranks)",
+        path.rank,
+        Seconds(path.seconds),
+        count(opens),
+        count(total),
+    );
+    let finding = Finding::costing(RULE.slug, path.seconds, says, facts, limit)
+        .sure(Confidence::High)
+        .to(&[Audience::Developer, Audience::User])
+        .seconds("metadata seconds of the slowest rank", path.seconds)
+        .count("opens", opens)
+        .about(&files)
+        .by(&[path.rank]);
+    Outcome::Found(vec![if facts.layers.contains_key(&Layer::H5d) {
+        finding.advise(Advice::with(
+            "let HDF5 read and write its metadata collectively, and keep files open",
+            "H5Pset_all_coll_metadata_ops(fapl, true);\nH5Pset_coll_metadata_write(fapl, true);",
+        ))
+    } else {
+        finding.advise(Advice::new("open files once and keep them open; put many small files into one"))
+    }])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::sample::Sample;
+
+    fn job(ranks: u64, meta: f64) -> Sample {
+        let mut job = Sample::new(ranks, 1000.0);
+        let usage = job.summed("/lus/f", (1, meta * 0.9), (0, meta));
+        usage.meta = meta * ranks as f64;
+        usage.opens = ranks;
+        job
+    }
+
+    #[test]
+    fn fires_on_a_rank_with_more_than_thirty_seconds() {
+        job(16, 31.0).says(&RULE, "rank 0 spends 31.0 s in opens, closes, stats and seeks (16 opens of 1 files by all ranks)");
+    }
+
+    #[test]
+    fn is_silent_just_below_and_never_sums_over_ranks() {
+        job(16, 30.0).silent(&RULE);
+        job(65_536, 0.54).silent(&RULE);
+    }
+
+    #[test]
+    fn is_silent_without_opens() {
+        Sample::new(4, 10.0).silent(&RULE);
+    }
+}

@@ -1,0 +1,54 @@
+//! `small-reads`: most reads by one rank are too small for a parallel file system.
+//!
+//! Each call costs a round trip whatever its size, so below a stripe the cost is latency, not
+//! bandwidth. Fires on share *and* number: ten small calls for a header hurt nobody. A call of
+//! exactly the limit is not small. Files of several ranks have their own rule.
+
+use super::small::{self, Case};
+use super::Rule;
+use crate::Direction;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    slug: "small-reads",
+    title: "small reads by one rank",
+    explains: &["misaligned-file", "random-reads"],
+    check: |facts, limit| small::check(&CASE, facts, limit),
+};
+
+const CASE: Case = Case { slug: "small-reads", direction: Direction::Read, shared: false };
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::sample::Sample;
+
+    /// A file of one rank with these reads, so many of them small, in ten seconds of a hundred.
+    fn job(reads: u64, small: u64) -> Sample {
+        let mut job = Sample::new(4, 100.0);
+        let usage = job.posix("/lus/in.dat", 0);
+        usage.read.calls = reads;
+        usage.read.seconds = 10.0;
+        usage.read.bins = Some([0, 0, small, 0, 0, reads - small, 0, 0, 0, 0]);
+        usage.common[0] = (4096, small);
+        job
+    }
+
+    #[test]
+    fn fires_on_many_small_reads() {
+        job(10_000, 9_000).says(&RULE, "90 % of 10,000 reads to in.dat are below 1.00 MiB (most often 4.00 KiB)");
+        let found = job(10_000, 9_000).finds(&RULE);
+        assert_eq!(found[0].lost, 9.0);
+    }
+
+    #[test]
+    fn is_silent_just_below_the_count_and_the_share() {
+        job(999, 999).silent(&RULE);
+        job(20_000, 2_000).silent(&RULE);
+    }
+
+    #[test]
+    fn is_silent_without_reads() {
+        Sample::new(4, 10.0).silent(&RULE);
+    }
+}

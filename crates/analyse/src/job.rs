@@ -1,0 +1,110 @@
+//! The input: one job, decoded, whatever it was read from.
+
+use std::collections::BTreeMap;
+
+use netra_event::{Loss, Module, RecordId, Seconds};
+
+use crate::{Trace, Usage};
+
+/// Everything that is known about one job.
+#[derive(Debug, Clone, Default)]
+pub struct Job {
+    /// Where it was read from, as people call it.
+    pub source: String,
+    /// The command line.
+    pub command: String,
+    /// The scheduler's number, or whatever the source calls the job.
+    pub id: String,
+    /// Processes.
+    pub nprocs: u64,
+    /// Seconds since 1970, UTC.
+    pub start: Option<Seconds>,
+    /// From the first process' start to the last one's end.
+    pub run_time: Seconds,
+    /// Nodes, where the source knows.
+    pub nodes: Option<u64>,
+    /// Mounted file systems.
+    pub mounts: Vec<Mount>,
+    /// MPI-IO hints that were set for the whole job.
+    pub hints: BTreeMap<String, String>,
+    /// Paths by record.
+    pub names: BTreeMap<RecordId, String>,
+    /// What each rank, or all of them together, did to each file through each layer.
+    pub usages: Vec<Usage>,
+    /// Where files lie on Lustre.
+    pub layouts: Vec<Layout>,
+    /// Single reads and writes, where they were traced.
+    pub trace: Trace,
+    /// Modules that ran out of memory and saw only part of the job.
+    pub partial: Vec<PartialModule>,
+    /// Events that are missing, by reason.
+    pub dropped: Vec<(Loss, u64)>,
+    /// What the reader of the source had to complain about.
+    pub remarks: Vec<String>,
+    /// Modules that the source holds, whether or not they are used here.
+    pub modules: Vec<Module>,
+}
+
+/// A mounted file system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mount {
+    /// Where it is mounted.
+    pub path: String,
+    /// Its type, as the kernel names it.
+    pub kind: String,
+}
+
+/// A module that saw only part of the job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PartialModule(pub Module);
+
+/// How a file lies on Lustre: its components, first to last, without mirrors.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    /// The file.
+    pub file: RecordId,
+    /// Bytes in a stripe of the component that holds the data.
+    pub stripe_size: u64,
+    /// Targets that stripes go round.
+    pub stripe_count: u64,
+    /// The targets, in stripe order.
+    pub osts: Vec<u64>,
+}
+
+impl Job {
+    /// The file system that holds a path: the longest mount point that is a prefix by whole
+    /// components.
+    #[must_use]
+    pub fn mount_of(&self, path: &str) -> Option<&Mount> {
+        self.mounts
+            .iter()
+            .filter(|mount| {
+                let point = mount.path.trim_end_matches('/');
+                path.strip_prefix(point).is_some_and(|rest| rest.starts_with('/'))
+            })
+            .max_by_key(|mount| mount.path.trim_end_matches('/').len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Job, Mount};
+
+    #[test]
+    fn longest_mount_by_whole_components() {
+        let mount = |path: &str, kind: &str| Mount { path: path.into(), kind: kind.into() };
+        let job = Job {
+            mounts: vec![
+                mount("/", "ext4"),
+                mount("/scratch", "lustre"),
+                mount("/scratch/t", "tmpfs"),
+            ],
+            ..Job::default()
+        };
+        let kind = |path: &str| job.mount_of(path).map(|mount| mount.kind.as_str());
+        assert_eq!(kind("/scratch/a"), Some("lustre"));
+        assert_eq!(kind("/scratch2/a"), Some("ext4"));
+        assert_eq!(kind("/scratch/t/a"), Some("tmpfs"));
+        assert_eq!(kind("<STDOUT>"), None);
+    }
+}

@@ -1,0 +1,31 @@
+//! Diagnosis: from what a job did to its files to what is wrong, what it costs and what to change.
+//!
+//! The input is a [`Job`], decoded by somebody else; [`Facts`] are computed from it once, rules
+//! ([`insight`]) look at facts, and a [`Report`] ranks what they found by the seconds it costs.
+//!
+//! Nothing here opens a file, reads a clock or knows a format: the same job gives the same
+//! report, byte for byte. Odd data never fails; it becomes a remark in [`Trust`].
+#![forbid(unsafe_code)]
+
+mod decode;
+pub mod insight;
+mod job;
+pub mod metric;
+pub mod pattern;
+mod report;
+mod threshold;
+mod trace;
+mod trust;
+mod usage;
+
+#[cfg(test)]
+mod sample;
+
+pub use decode::Decoder;
+pub use job::{Job, Layout, Mount, PartialModule};
+pub use metric::Facts;
+pub use report::{Report, diagnose};
+pub use threshold::{LIMITS, Limit, Ratio, Thresholds, Unit};
+pub use trace::{Direction, Trace, TraceRow};
+pub use trust::Trust;
+pub use usage::{COUNTED, Extreme, Flow, Layer, Usage};

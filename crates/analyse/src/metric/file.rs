@@ -1,0 +1,185 @@
+//! What happened to one file, layer by layer.
+
+use std::collections::BTreeMap;
+
+use netra_event::{Rank, RecordId};
+
+use crate::{Extreme, Job, Layer, Layout, Usage};
+
+/// Who used a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sharing {
+    /// One rank.
+    One(Rank),
+    /// This many ranks of more.
+    Some(u64),
+    /// Every rank of several.
+    All,
+}
+
+/// One file.
+#[derive(Debug, Clone)]
+pub struct FileFacts {
+    /// Its record.
+    pub id: RecordId,
+    /// Its path, or its record's number where the name is missing.
+    pub path: String,
+    /// Type of the file system it lies on.
+    pub file_system: Option<String>,
+    /// Where that is mounted.
+    pub mount: Option<String>,
+    /// Who used it.
+    pub sharing: Sharing,
+    /// All ranks together, by layer.
+    pub layers: BTreeMap<Layer, Usage>,
+    /// The rank that moved most, by layer; of summed records only the fastest and slowest are known.
+    pub heaviest: BTreeMap<Layer, Extreme>,
+    /// The rank that took longest, by layer.
+    pub slowest: BTreeMap<Layer, Extreme>,
+    /// The rank that took least, by layer.
+    pub fastest: BTreeMap<Layer, Extreme>,
+    /// Ranks that moved at least a tenth of what the heaviest did, by layer, where each rank has
+    /// its own record.
+    pub movers: BTreeMap<Layer, u64>,
+    /// How it lies on Lustre.
+    pub layout: Option<Layout>,
+}
+
+impl FileFacts {
+    /// A layer's sum.
+    #[must_use]
+    pub fn through(&self, layer: Layer) -> Option<&Usage> {
+        self.layers.get(&layer)
+    }
+
+    /// Ranks that used it.
+    #[must_use]
+    pub fn ranks(&self, nprocs: u64) -> u64 {
+        match self.sharing {
+            Sharing::One(_) => 1,
+            Sharing::Some(ranks) => ranks,
+            Sharing::All => nprocs,
+        }
+    }
+
+    /// Whether several ranks used it.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        !matches!(self.sharing, Sharing::One(_))
+    }
+
+    /// Bytes moved: by the layer that says most, since layers count the same bytes again.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.layers.values().map(Usage::bytes).max().unwrap_or(0)
+    }
+
+    /// Whether it is one of the three standard streams.
+    #[must_use]
+    pub fn is_standard_stream(&self) -> bool {
+        self.path.starts_with('<')
+    }
+
+    /// The path's last part.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.path.rsplit('/').find(|part| !part.is_empty()).unwrap_or(&self.path)
+    }
+}
+
+pub(super) fn all(job: &Job) -> Vec<FileFacts> {
+    let mut order: Vec<&Usage> = job.usages.iter().collect();
+    order.sort_by_key(|usage| (usage.file, usage.layer, usage.rank));
+    let layouts: BTreeMap<RecordId, &Layout> =
+        job.layouts.iter().map(|layout| (layout.file, layout)).collect();
+    order
+        .chunk_by(|a, b| a.file == b.file)
+        .filter_map(|usages| Some(one(job, usages, layouts.get(&usages.first()?.file).copied())))
+        .collect()
+}
+
+fn one(job: &Job, usages: &[&Usage], layout: Option<&Layout>) -> FileFacts {
+    let id = usages[0].file;
+    let path = job.names.get(&id).cloned().unwrap_or_else(|| format!("record {id}"));
+    let mount = job.mount_of(&path);
+    let mut file = FileFacts {
+        id,
+        file_system: mount.map(|mount| mount.kind.clone()),
+        mount: mount.map(|mount| mount.path.clone()),
+        sharing: sharing(usages, job.nprocs.max(1)),
+        layers: BTreeMap::new(),
+        heaviest: BTreeMap::new(),
+        slowest: BTreeMap::new(),
+        fastest: BTreeMap::new(),
+        movers: BTreeMap::new(),
+        layout: layout.cloned(),
+        path,
+    };
+    for usages in usages.chunk_by(|a, b| a.layer == b.layer) {
+        file.add_layer(usages);
+    }
+    file
+}
+
+impl FileFacts {
+    fn add_layer(&mut self, usages: &[&Usage]) {
+        let Some(sum) = super::reduce(usages.iter().copied()) else { return };
+        let layer = sum.layer;
+        let known: Vec<Extreme> = usages.iter().flat_map(|usage| extremes(usage)).collect();
+        let by = |key: fn(&Extreme) -> f64| {
+            known.iter().copied().max_by(|a, b| key(a).total_cmp(&key(b)).then(b.rank.cmp(&a.rank)))
+        };
+        if let Some(extreme) = by(|known| known.bytes as f64) {
+            self.heaviest.insert(layer, extreme);
+        }
+        if let Some(extreme) = by(|known| known.seconds) {
+            self.slowest.insert(layer, extreme);
+        }
+        if let Some(extreme) = by(|known| -known.seconds) {
+            self.fastest.insert(layer, extreme);
+        }
+        if usages.iter().all(|usage| !usage.rank.is_shared()) {
+            let most = known.iter().map(|known| known.bytes).max().unwrap_or(0);
+            let movers =
+                known.iter().filter(|known| known.bytes > 0 && known.bytes >= most / 10).count();
+            self.movers.insert(layer, movers as u64);
+        }
+        self.layers.insert(layer, sum);
+    }
+}
+
+/// The ranks that a record tells about by themselves.
+fn extremes(usage: &Usage) -> Vec<Extreme> {
+    match usage.extremes {
+        Some((fastest, slowest)) => vec![fastest, slowest],
+        None if usage.rank.is_shared() => Vec::new(),
+        None => vec![Extreme { rank: usage.rank, bytes: usage.bytes(), seconds: usage.seconds() }],
+    }
+}
+
+fn sharing(usages: &[&Usage], nprocs: u64) -> Sharing {
+    let mut ranks: Vec<Rank> = usages.iter().map(|usage| usage.rank).collect();
+    ranks.sort_unstable();
+    ranks.dedup();
+    let shared = ranks.first().is_some_and(|rank| rank.is_shared());
+    match ranks.len() as u64 {
+        _ if shared && nprocs == 1 => Sharing::One(Rank(0)),
+        1 if !shared => Sharing::One(ranks[0]),
+        count if shared || count >= nprocs => Sharing::All,
+        count => Sharing::Some(count),
+    }
+}
+
+/// Most seconds first; equal ones by path.
+pub(super) fn sort(files: &mut [FileFacts]) {
+    let seconds = |file: &FileFacts| {
+        file.layers
+            .values()
+            .filter(|usage| usage.layer.is_io())
+            .map(Usage::seconds)
+            .fold(0.0, f64::max)
+    };
+    files.sort_by(|a, b| {
+        seconds(b).total_cmp(&seconds(a)).then_with(|| a.path.cmp(&b.path)).then(a.id.cmp(&b.id))
+    });
+}

@@ -1,0 +1,113 @@
+//! Facts: what a job did, summed and ordered so that rules need not look at records.
+
+mod critical;
+mod file;
+mod layer;
+mod ost;
+mod rank;
+
+use std::collections::BTreeMap;
+
+use netra_event::RecordId;
+
+use crate::pattern::{self, Phases};
+use crate::{Job, Layer, Thresholds, Trust, Usage};
+
+pub use critical::{Critical, Path, Spent};
+pub use file::{FileFacts, Sharing};
+pub use layer::LayerFacts;
+pub use ost::{OstFacts, Osts};
+pub use rank::{RankFacts, Ranks};
+
+/// Everything the rules look at.
+#[derive(Debug, Clone)]
+pub struct Facts {
+    /// The command line.
+    pub command: String,
+    /// Processes, at least one.
+    pub nprocs: u64,
+    /// Seconds the job ran, at least as long as its longest call.
+    pub run_time: f64,
+    /// Totals by layer.
+    pub layers: BTreeMap<Layer, LayerFacts>,
+    /// Every file with a name or a record, most seconds first.
+    pub files: Vec<FileFacts>,
+    /// What ranks did, each for itself.
+    pub ranks: Ranks,
+    /// Time on the critical path.
+    pub critical: Critical,
+    /// Lustre targets.
+    pub osts: Osts,
+    /// Bursts of I/O, where calls were traced.
+    pub phases: Option<Phases>,
+    /// Patterns of single calls, where calls were traced.
+    pub traced: Option<pattern::Traced>,
+    /// How far all this can be trusted.
+    pub trust: Trust,
+    /// MPI-IO hints.
+    pub hints: BTreeMap<String, String>,
+    /// Nodes, where known.
+    pub nodes: Option<u64>,
+}
+
+impl Facts {
+    /// Computes the facts of a job.
+    #[must_use]
+    pub fn of(job: &Job, limit: &Thresholds) -> Facts {
+        let nprocs = job.nprocs.max(1);
+        let run_time = job.run_time.0.max(0.0);
+        let waits: Vec<bool> =
+            job.usages.iter().map(|usage| critical::is_wait(usage, run_time, limit)).collect();
+        let mut files = file::all(job);
+        let critical = Critical::of(&job.usages, &waits, nprocs, run_time);
+        file::sort(&mut files);
+        Facts {
+            command: job.command.clone(),
+            nprocs,
+            run_time,
+            layers: layer::all(&job.usages),
+            ranks: Ranks::of(&critical, &job.usages),
+            osts: Osts::of(job),
+            phases: pattern::phases(&job.trace, limit),
+            traced: pattern::Traced::of(job, limit),
+            trust: Trust::of(job),
+            hints: job.hints.clone(),
+            nodes: job.nodes,
+            files,
+            critical,
+        }
+    }
+
+    /// A file by its record.
+    #[must_use]
+    pub fn file(&self, id: RecordId) -> Option<&FileFacts> {
+        self.files.iter().find(|file| file.id == id)
+    }
+
+    /// Totals of a layer; zero where it has no records.
+    #[must_use]
+    pub fn layer(&self, layer: Layer) -> LayerFacts {
+        self.layers.get(&layer).copied().unwrap_or_default()
+    }
+
+    /// The slowest rank's time in the shares of files' times that the weight gives, in 0 to 1.
+    #[must_use]
+    pub fn cost(&self, weight: impl Fn(&Spent) -> f64) -> Path {
+        self.critical.over(weight)
+    }
+
+    /// Seconds as a share of the run.
+    #[must_use]
+    pub fn share(&self, seconds: f64) -> f64 {
+        if self.run_time > 0.0 { (seconds / self.run_time).clamp(0.0, 1.0) } else { 0.0 }
+    }
+}
+
+/// All records of a file through a layer as one.
+fn reduce<'a>(mut usages: impl Iterator<Item = &'a Usage>) -> Option<Usage> {
+    let mut sum = usages.next()?.clone();
+    for usage in usages {
+        sum.absorb(usage);
+    }
+    Some(sum)
+}

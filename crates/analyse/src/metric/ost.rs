@@ -1,0 +1,77 @@
+//! Lustre targets: what lies on each, and how long files on it took.
+//!
+//! Counters do not say which target a call went to. Files that lie on one target alone tell its
+//! time exactly; of a file that is striped, bytes are shared out evenly and its time says nothing.
+
+use std::collections::BTreeMap;
+
+use crate::pattern::median;
+use crate::{Job, Layer};
+
+/// One target.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct OstFacts {
+    /// Its number.
+    pub ost: u64,
+    /// Files with a stripe on it.
+    pub files: u64,
+    /// Bytes that went to it, as far as layouts tell.
+    pub bytes: u64,
+    /// Files that lie on it alone and took any time.
+    pub alone: u64,
+    /// Mean seconds of such a file.
+    pub seconds_mean: f64,
+    /// The slowest of them.
+    pub seconds_max: f64,
+    /// Bytes of such files.
+    pub alone_bytes: u64,
+}
+
+/// All targets that hold a file of the job.
+#[derive(Debug, Clone, Default)]
+pub struct Osts {
+    /// By number.
+    pub by_ost: Vec<OstFacts>,
+    /// Median of the mean seconds of files that lie on one target alone.
+    pub seconds_median: f64,
+}
+
+impl Osts {
+    pub(super) fn of(job: &Job) -> Osts {
+        let layouts: BTreeMap<_, _> =
+            job.layouts.iter().map(|layout| (layout.file, layout)).collect();
+        let mut files: BTreeMap<_, (u64, f64)> = BTreeMap::new();
+        for usage in job.usages.iter().filter(|usage| usage.layer == Layer::Posix) {
+            let file = files.entry(usage.file).or_default();
+            file.0 = file.0.saturating_add(usage.bytes());
+            file.1 += usage.seconds();
+        }
+        let mut osts: BTreeMap<u64, OstFacts> = BTreeMap::new();
+        for (id, (bytes, seconds)) in files {
+            let Some(layout) = layouts.get(&id).filter(|layout| !layout.osts.is_empty()) else {
+                continue;
+            };
+            let share = bytes / layout.osts.len() as u64;
+            for &number in &layout.osts {
+                let ost = osts
+                    .entry(number)
+                    .or_insert_with(|| OstFacts { ost: number, ..OstFacts::default() });
+                ost.files += 1;
+                ost.bytes += share;
+                if layout.osts.len() == 1 && bytes > 0 && seconds > 0.0 {
+                    ost.alone += 1;
+                    ost.alone_bytes += bytes;
+                    ost.seconds_mean += seconds;
+                    ost.seconds_max = ost.seconds_max.max(seconds);
+                }
+            }
+        }
+        let mut by_ost: Vec<OstFacts> = osts.into_values().collect();
+        for ost in by_ost.iter_mut().filter(|ost| ost.alone > 0) {
+            ost.seconds_mean /= ost.alone as f64;
+        }
+        let mut means: Vec<f64> =
+            by_ost.iter().filter(|ost| ost.alone > 0).map(|ost| ost.seconds_mean).collect();
+        Osts { seconds_median: median(&mut means).unwrap_or(0.0), by_ost }
+    }
+}

@@ -1,0 +1,298 @@
+//! Phases: bursts of I/O with quiet time between them.
+//!
+//! The intervals of all ranks are merged; a gap longer than the mean gap plus one standard
+//! deviation separates two phases (the rule of the paper). Bare, that rule never separates two
+//! bursts with one gap between them and tears a stream of equal tiny gaps apart, so the limit is
+//! kept between two others: a gap below [`Thresholds::phase_gap_min`] never separates, one above
+//! [`Thresholds::phase_gap_share`] of the traced time always does.
+
+use std::collections::BTreeMap;
+
+use netra_event::Rank;
+
+use super::median;
+use crate::{Direction, Layer, Thresholds, Trace, TraceRow};
+
+/// One burst.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Phase {
+    /// Seconds since the job's start.
+    pub start: f64,
+    /// When its last call ended.
+    pub end: f64,
+    /// Calls.
+    pub calls: u64,
+    /// Bytes read.
+    pub bytes_read: u64,
+    /// Bytes written.
+    pub bytes_written: u64,
+    /// Ranks that took part.
+    pub ranks: u64,
+    /// The rank that was busy for the shortest time, and for how long.
+    pub fastest: (Rank, f64),
+    /// The rank that was busy for the longest time, and for how long.
+    pub slowest: (Rank, f64),
+}
+
+/// The phases of a set of calls.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PhaseList {
+    /// In order of time.
+    pub phases: Vec<Phase>,
+    /// The gap that separates.
+    pub gap: f64,
+    /// Seconds between the starts of phases, where they repeat evenly.
+    pub period: Option<f64>,
+}
+
+/// The phases of a job.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Phases {
+    /// Of all calls.
+    pub job: PhaseList,
+    /// Of each traced layer.
+    pub layers: Vec<(Layer, PhaseList)>,
+}
+
+/// Finds phases; `None` where nothing was traced.
+#[must_use]
+pub fn phases(trace: &Trace, limit: &Thresholds) -> Option<Phases> {
+    if trace.is_empty() {
+        return None;
+    }
+    let mut order: Vec<u32> = (0..trace.len() as u32).collect();
+    order.sort_by(|&a, &b| trace.row(a as usize).start.total_cmp(&trace.row(b as usize).start));
+    let rows = || order.iter().map(|&at| trace.row(at as usize));
+    let layers = [Layer::Posix, Layer::Mpiio].into_iter().filter_map(|layer| {
+        let list = find(|| rows().filter(move |row| row.layer() == layer), limit);
+        (!list.phases.is_empty()).then_some((layer, list))
+    });
+    let layers: Vec<_> = layers.collect();
+    let job = match &layers[..] {
+        [(_, only)] => only.clone(),
+        _ => find(rows, limit),
+    };
+    Some(Phases { job, layers })
+}
+
+/// The phases of rows that come in order of their start.
+fn find<I: Iterator<Item = TraceRow>>(rows: impl Fn() -> I, limit: &Thresholds) -> PhaseList {
+    let Some(gap) = separating_gap(rows(), limit) else { return PhaseList::default() };
+    let mut found: Vec<Phase> = Vec::new();
+    let mut now: Option<Burst> = None;
+    for row in rows() {
+        if let Some(burst) = now.take_if(|burst| row.start - burst.end > gap) {
+            found.extend(burst.phase());
+        }
+        now.get_or_insert_with(|| Burst::new(row.start)).add(&row);
+    }
+    found.extend(now.and_then(Burst::phase));
+    PhaseList { period: period(&found, limit), phases: found, gap }
+}
+
+/// The shortest gap that does not separate; nothing without calls.
+fn separating_gap(rows: impl Iterator<Item = TraceRow>, limit: &Thresholds) -> Option<f64> {
+    let (mut first, mut end) = (None, f64::NEG_INFINITY);
+    // Count, mean and squared distances, updated one gap at a time (Welford).
+    let (mut count, mut mean, mut squares) = (0.0, 0.0, 0.0);
+    for row in rows {
+        if first.is_some() && row.start > end {
+            let gap = row.start - end;
+            count += 1.0;
+            let delta = gap - mean;
+            mean += delta / count;
+            squares += delta * (gap - mean);
+        }
+        first.get_or_insert(row.start);
+        end = f64::max(end, row.end);
+    }
+    let span = end - first?;
+    let deviation = if count > 0.0 { (squares / count).sqrt() } else { 0.0 };
+    let most = (limit.phase_gap_share.0 * span).max(limit.phase_gap_min.0);
+    Some((mean + deviation).clamp(limit.phase_gap_min.0, most))
+}
+
+/// A phase while it is being filled.
+struct Burst {
+    start: f64,
+    end: f64,
+    calls: u64,
+    bytes: [u64; 2],
+    /// Per rank, until when it is busy and for how long it was.
+    busy: BTreeMap<u32, (f64, f64)>,
+}
+
+impl Burst {
+    fn new(start: f64) -> Burst {
+        Burst { start, end: start, calls: 0, bytes: [0; 2], busy: BTreeMap::new() }
+    }
+
+    fn add(&mut self, row: &TraceRow) {
+        self.end = self.end.max(row.end);
+        self.calls += 1;
+        self.bytes[usize::from(row.direction == Direction::Write)] += row.length;
+        let (until, busy) = self.busy.entry(row.rank).or_insert((row.start, 0.0));
+        *busy += (row.end - until.max(row.start)).max(0.0);
+        *until = until.max(row.end);
+    }
+
+    fn phase(self) -> Option<Phase> {
+        let by_time = |a: &(&u32, &(f64, f64)), b: &(&u32, &(f64, f64))| a.1.1.total_cmp(&b.1.1);
+        let named = |(rank, busy): (&u32, &(f64, f64))| (Rank(i64::from(*rank)), busy.1);
+        Some(Phase {
+            start: self.start,
+            end: self.end,
+            calls: self.calls,
+            bytes_read: self.bytes[0],
+            bytes_written: self.bytes[1],
+            ranks: self.busy.len() as u64,
+            fastest: self.busy.iter().min_by(by_time).map(named)?,
+            // Of equals the lowest rank, as `min_by` does.
+            slowest: self.busy.iter().rev().max_by(by_time).map(named)?,
+        })
+    }
+}
+
+/// The time from phase to phase, if at least four phases keep it within a tenth.
+fn period(phases: &[Phase], limit: &Thresholds) -> Option<f64> {
+    if phases.len() < 4 {
+        return None;
+    }
+    let mut steps: Vec<f64> = phases.windows(2).map(|pair| pair[1].start - pair[0].start).collect();
+    let middle = median(&mut steps)?;
+    steps.iter_mut().for_each(|step| *step = (*step - middle).abs());
+    (median(&mut steps)? <= limit.period_jitter.0 * middle).then_some(middle)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Phase, phases};
+    use crate::pattern::random;
+    use crate::{Direction, Thresholds, Trace, TraceRow};
+    use netra_event::{Rank, RecordId};
+    use proptest::prelude::*;
+
+    fn trace(intervals: &[(f64, f64)]) -> Trace {
+        let mut trace = Trace::default();
+        let file = trace.file(RecordId(1));
+        for &(start, end) in intervals {
+            let direction = Direction::Write;
+            trace.push(TraceRow {
+                file,
+                rank: 0,
+                mpiio: false,
+                direction,
+                start,
+                end,
+                offset: 0,
+                length: 1,
+            });
+        }
+        trace
+    }
+
+    #[track_caller]
+    fn finds(intervals: &[(f64, f64)], want: &[(f64, f64)]) {
+        let phases = phases(&trace(intervals), &Thresholds::default());
+        let got: Vec<(f64, f64)> = phases
+            .iter()
+            .flat_map(|all| &all.job.phases)
+            .map(|phase| (phase.start, phase.end))
+            .collect();
+        assert_eq!(got, want);
+    }
+
+    #[test]
+    fn nothing_traced_has_no_phase() {
+        finds(&[], &[]);
+    }
+
+    #[test]
+    fn one_interval_is_one_phase() {
+        finds(&[(3.0, 4.0)], &[(3.0, 4.0)]);
+    }
+
+    #[test]
+    fn an_isolated_last_phase_is_kept() {
+        finds(&[(0.0, 1.4), (10.0, 10.5)], &[(0.0, 1.4), (10.0, 10.5)]);
+    }
+
+    #[test]
+    fn thousands_of_tiny_gaps_are_one_phase() {
+        let calls: Vec<(f64, f64)> =
+            (0..5000).map(|at| f64::from(at) * 2e-3).map(|at| (at, at + 1e-3)).collect();
+        assert_eq!(phases(&trace(&calls), &Thresholds::default()).unwrap().job.phases.len(), 1);
+    }
+
+    #[test]
+    fn even_phases_have_a_period() {
+        let calls: Vec<(f64, f64)> =
+            (0..6).map(|at| f64::from(at) * 60.0).map(|at| (at, at + 5.0)).collect();
+        assert_eq!(phases(&trace(&calls), &Thresholds::default()).unwrap().job.period, Some(60.0));
+    }
+
+    /// Joins any two intervals that touch or lie within the gap until nothing changes.
+    fn joined(mut all: Vec<(f64, f64)>, gap: f64) -> Vec<(f64, f64)> {
+        'again: loop {
+            for a in 0..all.len() {
+                for b in 0..all.len() {
+                    if a != b && all[a].0 <= all[b].0 && all[b].0 - all[a].1 <= gap {
+                        let other = all[b];
+                        all[a].1 = all[a].1.max(other.1);
+                        all.remove(b);
+                        continue 'again;
+                    }
+                }
+            }
+            all.sort_by(|a, b| a.0.total_cmp(&b.0));
+            return all;
+        }
+    }
+
+    /// How long one rank is busy within a phase.
+    fn busy(trace: &Trace, phase: &Phase, rank: u32) -> Option<f64> {
+        let mine: Vec<(f64, f64)> = trace
+            .rows()
+            .filter(|row| row.rank == rank && row.start >= phase.start && row.end <= phase.end)
+            .map(|row| (row.start, row.end))
+            .collect();
+        (!mine.is_empty()).then(|| joined(mine, 0.0).iter().map(|(start, end)| end - start).sum())
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_joining_by_hand(trace in random::trace()) {
+            let limit = Thresholds::default();
+            let Some(found) = phases(&trace, &limit) else {
+                prop_assert!(trace.is_empty());
+                return Ok(());
+            };
+            let all: Vec<(f64, f64)> = trace.rows().map(|row| (row.start, row.end)).collect();
+            let merged = joined(all.clone(), 0.0);
+            let gaps: Vec<f64> = merged.windows(2).map(|pair| pair[1].0 - pair[0].1).collect();
+            let count = gaps.len().max(1) as f64;
+            let mean = gaps.iter().sum::<f64>() / count;
+            let deviation = (gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / count).sqrt();
+            let span = merged.last().unwrap().1 - merged[0].0;
+            let most = (limit.phase_gap_share.0 * span).max(limit.phase_gap_min.0);
+            let gap = (mean + deviation).clamp(limit.phase_gap_min.0, most);
+            prop_assert!((found.job.gap - gap).abs() < 1e-9);
+            // A gap equal to the limit may fall on either side of it after rounding.
+            prop_assume!(gaps.iter().all(|one| (one - gap).abs() > 1e-9));
+            let want = joined(all, gap);
+            let got: Vec<(f64, f64)> = found.job.phases.iter().map(|phase| (phase.start, phase.end)).collect();
+            prop_assert_eq!(got, want);
+            for phase in &found.job.phases {
+                let times: Vec<(Rank, f64)> = (0..4)
+                    .filter_map(|rank| Some((Rank(i64::from(rank)), busy(&trace, phase, rank)?)))
+                    .collect();
+                prop_assert_eq!(phase.ranks, times.len() as u64);
+                let most = times.iter().map(|time| time.1).fold(0.0, f64::max);
+                let least = times.iter().map(|time| time.1).fold(f64::INFINITY, f64::min);
+                let first = |wanted: f64| times.iter().find(|time| time.1 == wanted).unwrap().0;
+                prop_assert_eq!(phase.slowest, (first(most), most));
+                prop_assert_eq!(phase.fastest, (first(least), least));
+            }
+        }
+    }
+}

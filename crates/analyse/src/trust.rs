@@ -1,0 +1,119 @@
+//! Can it be trusted: what the job's source could not know, and what was wrong in it.
+
+use netra_event::{Loss, Module};
+
+use crate::{Job, Layer};
+
+/// How complete a job's data is.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Trust {
+    /// Modules that ran out of memory and saw only part of the job.
+    pub partial: Vec<Module>,
+    /// Events that are missing, by reason.
+    pub dropped: Vec<(Loss, u64)>,
+    /// Layers with times that cannot be true, and how many; they count as zero.
+    pub impossible: Vec<(Layer, u64)>,
+    /// Traced bytes as a share of counted bytes, where there is a trace.
+    pub coverage: Option<f64>,
+    /// Records that were summed over all ranks, so that single ranks are not known.
+    pub summed: u64,
+    /// What the reader of the source complained about.
+    pub remarks: Vec<String>,
+}
+
+impl Trust {
+    pub(crate) fn of(job: &Job) -> Trust {
+        let mut impossible: Vec<(Layer, u64)> = Vec::new();
+        for usage in job.usages.iter().filter(|usage| usage.impossible > 0) {
+            let count = u64::from(usage.impossible);
+            match impossible.iter_mut().find(|(layer, _)| *layer == usage.layer) {
+                Some(known) => known.1 += count,
+                None => impossible.push((usage.layer, count)),
+            }
+        }
+        Trust {
+            partial: job.partial.iter().map(|partial| partial.0).collect(),
+            dropped: job.dropped.clone(),
+            impossible,
+            coverage: coverage(job),
+            summed: job.usages.iter().filter(|usage| usage.rank.is_shared()).count() as u64,
+            remarks: job.remarks.clone(),
+        }
+    }
+
+    /// Whether nothing is known to be missing or wrong.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.partial.is_empty()
+            && self.dropped.is_empty()
+            && self.impossible.is_empty()
+            && self.remarks.is_empty()
+            && self.coverage.is_none_or(|coverage| coverage > 0.99)
+    }
+
+    /// What is missing or wrong, a sentence each.
+    #[must_use]
+    pub fn caveats(&self) -> Vec<String> {
+        let mut says = Vec::new();
+        for module in &self.partial {
+            says.push(format!("{module} ran out of memory and counts only part of the job"));
+        }
+        for (loss, count) in &self.dropped {
+            says.push(format!("{count} events are missing: {loss}"));
+        }
+        for (layer, count) in &self.impossible {
+            let plural = if *count == 1 {
+                "time that cannot be true (it counts"
+            } else {
+                "times that cannot be true (they count"
+            };
+            says.push(format!("{} holds {count} {plural} as 0)", layer.name()));
+        }
+        if let Some(coverage) = self.coverage.filter(|coverage| *coverage <= 0.99) {
+            says.push(format!(
+                "the trace covers {:.0} % of the bytes that were counted",
+                coverage * 100.0
+            ));
+        }
+        says.extend(self.remarks.iter().cloned());
+        says
+    }
+}
+
+/// Traced bytes as a share of counted bytes, through POSIX.
+fn coverage(job: &Job) -> Option<f64> {
+    let traced: u64 = job.trace.rows().filter(|row| !row.mpiio).map(|row| row.length).sum();
+    let posix = job.usages.iter().filter(|usage| usage.layer == Layer::Posix);
+    let counted: u64 = posix.map(|usage| usage.bytes()).sum();
+    (!job.trace.is_empty() && counted > 0).then(|| traced as f64 / counted as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::PartialModule;
+    use crate::sample::Sample;
+    use netra_event::Module;
+
+    #[test]
+    fn says_what_is_missing_and_what_is_wrong() {
+        let mut job = Sample::new(2, 10.0);
+        job.stdio("/f", 0).impossible = 1;
+        job.job.partial.push(PartialModule(Module::Posix));
+        let trust = job.facts().trust;
+        assert!(!trust.is_complete());
+        assert_eq!(
+            trust.caveats(),
+            [
+                "POSIX ran out of memory and counts only part of the job",
+                "STDIO holds 1 time that cannot be true (it counts as 0)",
+            ]
+        );
+    }
+
+    #[test]
+    fn nothing_wrong_is_complete() {
+        let mut job = Sample::new(2, 10.0);
+        job.posix("/f", 0);
+        assert!(job.facts().trust.is_complete());
+    }
+}
