@@ -86,7 +86,9 @@ static void run_posix(void *data)
     char name[64];
     snprintf(name, sizeof name, "hacc.%d.dat", crew.rank);
     int flags = mode == DIRECT ? O_DIRECT | O_SYNC : 0;
-    int fd = posix_open(name, O_WRONLY | O_CREAT | O_TRUNC | flags);
+    int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | flags, 0644);
+    if (fd < 0)
+        crew_fail("open %s: %s%s", name, strerror(errno), mode == DIRECT ? " (does this file system know O_DIRECT?)" : "");
     double start = crew_now();
     long long offset = 0;
     for (int v = 0; v < VARIABLES; offset += bytes_of(v++)) {

@@ -1,7 +1,7 @@
 //! `cargo xtask workload NAME [--ranks N] [--mpi M] [--with W] [--with-rank W] [--dir D] [knobs]`.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
 use anyhow::{Context as _, Result, bail};
@@ -75,7 +75,6 @@ fn read(workload: &'static Workload, words: &[String]) -> Result<Typed> {
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let mut value = || words.next().with_context(|| format!("{word} needs a value"));
-        let split = |text: &String| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         match word.as_str() {
             "--ranks" => typed.launch.ranks = ranks(value()?)?,
             "--mpi" => mpi = Some(Mpi::named(value()?)?),
@@ -91,6 +90,15 @@ fn read(workload: &'static Workload, words: &[String]) -> Result<Typed> {
         typed.launch.ranks = 1;
     }
     Ok(typed)
+}
+
+/// The words of a command. A path becomes absolute, because the program runs in another folder.
+fn split(text: &str) -> Vec<String> {
+    let absolute = |word: &str| match Path::new(word).canonicalize() {
+        Ok(path) if word.contains('/') => path.display().to_string(),
+        _ => word.to_owned(),
+    };
+    text.split_whitespace().map(absolute).collect()
 }
 
 fn ranks(word: &str) -> Result<u32> {
@@ -132,6 +140,13 @@ mod tests {
         assert_eq!(typed.launch.knobs, ["--block", "4KiB"]);
         assert_eq!(typed.launch.with, ["netra", "run", "--"]);
         assert_eq!(typed.folder.unwrap(), std::path::Path::new("d"));
+    }
+
+    #[test]
+    fn a_path_in_front_is_made_absolute() {
+        let split = super::split("./src env A=b");
+        assert!(split[0].starts_with('/') && split[0].ends_with("/src"), "{split:?}");
+        assert_eq!(split[1..], ["env", "A=b"]);
     }
 
     #[test]

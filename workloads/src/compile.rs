@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use anyhow::{Context as _, Result, bail};
 
 use crate::catalogue::{Language, Library, Workload};
-use crate::mpi::{Mpi, need};
+use crate::mpi::{Missing, Mpi, need};
 
 /// The folder of this crate, which is the folder of the workloads.
 #[must_use]
@@ -141,15 +141,29 @@ pub fn library_flags(library: Library, mpi: Mpi) -> Result<(Vec<OsString>, Vec<O
             bail!("Debian has PnetCDF for Open MPI alone; use --mpi openmpi")
         }
     };
+    Ok((ask("--cflags", name, package)?, ask("--libs", name, package)?))
+}
+
+/// Asks `pkg-config` for the words of a library.
+fn ask(what: &str, name: &str, package: &str) -> Result<Vec<OsString>> {
     need("pkg-config", "pkg-config")?;
-    let ask = |what: &str| -> Result<Vec<OsString>> {
-        let done = Command::new("pkg-config").args([what, name]).output();
-        let done = done.context("starting pkg-config")?;
-        if !done.status.success() {
-            bail!("{name} is missing: apt-get install {package}");
-        }
-        let words = String::from_utf8_lossy(&done.stdout).into_owned();
-        Ok(words.split_whitespace().map(OsString::from).collect())
-    };
-    Ok((ask("--cflags")?, ask("--libs")?))
+    let done = Command::new("pkg-config").args([what, name]).output();
+    let done = done.context("starting pkg-config")?;
+    if !done.status.success() {
+        return Err(Missing { what: name.to_owned(), packages: package.to_owned() }.into());
+    }
+    let words = String::from_utf8_lossy(&done.stdout).into_owned();
+    Ok(words.split_whitespace().map(OsString::from).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ask;
+
+    #[test]
+    fn a_missing_library_is_told_with_its_package() {
+        let error = ask("--libs", "hdf5-nowhere", "libhdf5-mpich-dev").unwrap_err();
+        let says = "hdf5-nowhere is missing: apt-get install libhdf5-mpich-dev";
+        assert_eq!(error.to_string(), says);
+    }
 }

@@ -16,4 +16,4 @@ mod mpi;
 
 pub use catalogue::Workload;
 pub use launch::Launch;
-pub use mpi::Mpi;
+pub use mpi::{Missing, Mpi, need};

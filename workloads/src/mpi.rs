@@ -1,5 +1,6 @@
 //! The MPI libraries a workload is built for: their compilers, launchers and Debian packages.
 
+use std::fmt;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -94,19 +95,49 @@ impl Mpi {
 }
 
 /// Whether a program of this name is on the PATH.
-pub(crate) fn on_path(name: &str) -> bool {
+fn on_path(name: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(name).is_file())
 }
 
+/// Something of the system that is not installed, and what brings it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// A program or a library.
+    pub what: String,
+    /// Debian packages.
+    pub packages: String,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} is missing: apt-get install {}", self.what, self.packages)
+    }
+}
+
+impl std::error::Error for Missing {}
+
 /// A program that must be here; otherwise the error says what to install.
-pub(crate) fn need(program: &str, packages: &str) -> Result<()> {
+pub fn need(program: &str, packages: &str) -> Result<(), Missing> {
     if on_path(program) {
         return Ok(());
     }
-    bail!("`{program}` is missing: apt-get install {packages}")
+    Err(Missing { what: program.to_owned(), packages: packages.to_owned() })
 }
 
 fn is_root() -> bool {
     fs::metadata(Path::new("/proc/self")).is_ok_and(|process| process.uid() == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::need;
+
+    #[test]
+    fn a_missing_program_is_told_with_its_packages() {
+        let missing = need("mpicc.nowhere", "mpich libmpich-dev").unwrap_err();
+        let says = "mpicc.nowhere is missing: apt-get install mpich libmpich-dev";
+        assert_eq!(missing.to_string(), says);
+        assert_eq!(need("sh", "dash"), Ok(()));
+    }
 }

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use anyhow::{Context as _, Result, bail};
 use netra_workloads::catalogue::{self, Library, Workload};
-use netra_workloads::{Launch, Mpi, compile};
+use netra_workloads::{Launch, Missing, Mpi, compile, need};
 
 use crate::expected::Expected;
 use crate::verdict::{Seen, differences};
@@ -43,26 +44,25 @@ fn impossible(workload: &Workload, mpi: Mpi) -> Option<&'static str> {
 }
 
 /// Judges one cell; true when all is as expected.
-fn judge(workload: &'static Workload, mpi: Mpi, ranks: u32, trial: &[&str]) -> bool {
+fn judge(workload: &'static Workload, mpi: Mpi, ranks: u32, trial: &str) -> bool {
     let start = Instant::now();
-    let cell = format!("{} {} -n {ranks} {}", workload.name, mpi.name(), trial.join(" "));
+    let cell = format!("{} {} -n {ranks} {trial}", workload.name, mpi.name());
     let launch = Launch {
         workload,
         mpi,
         ranks,
         with: Vec::new(),
         with_rank: Vec::new(),
-        knobs: trial.iter().map(|word| (*word).to_owned()).collect(),
+        knobs: trial.split(' ').map(str::to_owned).collect(),
     };
-    let asked = launch.expectation().map_err(|error| format!("{error:#}"));
-    let wrong = match asked.and_then(Expected::ask) {
-        // The program itself knows which of its settings are about MPI.
-        Err(refusal) if mpi == Mpi::None && refusal.ends_with("without MPI") => {
-            println!("{cell}: not run: {refusal}");
+    let asked = launch.expectation().and_then(Expected::ask);
+    let wrong = match asked.and_then(|expected| watch(&expected, launch, &place(&cell))) {
+        Ok(wrong) => wrong,
+        Err(error) if excused(&error, mpi) => {
+            println!("{cell}: not run: {error:#}");
             return true;
         }
-        Err(error) => vec![error],
-        Ok(expected) => watch(&expected, launch, &place(&cell)).unwrap_or_else(|error| vec![error]),
+        Err(error) => vec![format!("{error:#}")],
     };
     let seconds = start.elapsed().as_secs_f64();
     match wrong.as_slice() {
@@ -70,6 +70,13 @@ fn judge(workload: &'static Workload, mpi: Mpi, ranks: u32, trial: &[&str]) -> b
         wrong => println!("{cell}: DIFFERS\n  {}", wrong.join("\n  ")),
     }
     wrong.is_empty()
+}
+
+/// What is not installed cannot be judged here; and a program itself knows which of its settings
+/// are about MPI.
+fn excused(error: &anyhow::Error, mpi: Mpi) -> bool {
+    let refused = mpi == Mpi::None && error.to_string().ends_with("without MPI");
+    refused || error.downcast_ref::<Missing>().is_some()
 }
 
 /// An empty folder for a cell, with `run` for the program and `watch` for those who watch it.
@@ -82,13 +89,14 @@ pub(crate) fn place(cell: &str) -> PathBuf {
     folder.canonicalize().unwrap()
 }
 
-fn watch(expected: &Expected, mut launch: Launch, folder: &Path) -> Result<Vec<String>, String> {
+fn watch(expected: &Expected, mut launch: Launch, folder: &Path) -> Result<Vec<String>> {
     let (run, watch) = (folder.join("run"), folder.join("watch"));
+    need("strace", "strace")?;
     launch.with_rank = trace::words(&watch, &counter::preload(launch.workload, launch.mpi)?);
-    let mut command = launch.command(&run).map_err(|error| format!("{error:#}"))?;
-    let done = command.env("LC_ALL", "C").output().map_err(|error| format!("starting: {error}"))?;
+    let mut command = launch.command(&run)?;
+    let done = command.env("LC_ALL", "C").output().context("starting")?;
     if !done.status.success() {
-        return Err(format!("{}: {}", done.status, String::from_utf8_lossy(&done.stderr)));
+        bail!("{}: {}", done.status, String::from_utf8_lossy(&done.stderr));
     }
     let ranks = usize::try_from(launch.ranks).unwrap();
     let seen: Vec<Seen> = (0..ranks)

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use anyhow::{Context as _, Result, bail};
+
 use crate::counter;
 use crate::expected::{Extent, File};
 
@@ -47,7 +49,7 @@ pub(crate) fn wrong(folder: &Path, file: &File) -> Vec<String> {
             Some(name) => match dataset(&path, &file.layer, name) {
                 Ok(data) if data.len() as u64 == extent.length => differs(&data, extent),
                 Ok(data) => Some(format!("{} bytes, expected {}", data.len(), extent.length)),
-                Err(error) => Some(error),
+                Err(error) => Some(format!("{error:#}")),
             },
         };
         let whole = extent.dataset.as_deref().unwrap_or("content");
@@ -67,12 +69,12 @@ fn differs(bytes: &[u8], extent: &Extent) -> Option<String> {
 }
 
 /// The bytes of a data set or variable, read by a small program of the same library.
-fn dataset(path: &Path, layer: &str, name: &str) -> Result<Vec<u8>, String> {
+fn dataset(path: &Path, layer: &str, name: &str) -> Result<Vec<u8>> {
     let reader = counter::reader(layer)?;
     let done = Command::new(reader).arg(path).arg(name).output();
-    let done = done.map_err(|error| format!("reading {name}: {error}"))?;
+    let done = done.with_context(|| format!("reading {name}"))?;
     if !done.status.success() {
-        return Err(String::from_utf8_lossy(&done.stderr).trim().to_owned());
+        bail!("{}", String::from_utf8_lossy(&done.stderr).trim());
     }
     Ok(done.stdout)
 }

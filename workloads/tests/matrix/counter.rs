@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use anyhow::{Result, bail};
 use netra_workloads::catalogue::{Library, Workload};
 use netra_workloads::{Mpi, compile};
 
@@ -14,19 +15,18 @@ fn source(name: &str) -> PathBuf {
 }
 
 /// Makes one counting library.
-fn library(layer: &str, links: Option<Library>, mpi: Mpi) -> Result<PathBuf, String> {
+fn library(layer: &str, links: Option<Library>, mpi: Mpi) -> Result<PathBuf> {
     let made = compile::target().join(mpi.name()).join(format!("libcount_{layer}.so"));
     let mut flags = vec!["-shared".into(), "-fPIC".into()];
     if let Some(links) = links {
-        flags.extend(compile::library_flags(links, mpi).map_err(|error| format!("{error:#}"))?.0);
+        flags.extend(compile::library_flags(links, mpi)?.0);
     }
-    compile::make_c(mpi, &[&source(layer)], &made, &flags, &["-ldl".into()])
-        .map_err(|error| format!("{error:#}"))?;
+    compile::make_c(mpi, &[&source(layer)], &made, &flags, &["-ldl".into()])?;
     Ok(made)
 }
 
 /// The libraries to preload for a workload, as the words of `LD_PRELOAD`.
-pub(crate) fn preload(workload: &Workload, mpi: Mpi) -> Result<String, String> {
+pub(crate) fn preload(workload: &Workload, mpi: Mpi) -> Result<String> {
     let mut all = vec![library("stdio", None, mpi)?];
     if mpi != Mpi::None {
         all.push(library("mpiio", None, mpi)?);
@@ -42,17 +42,15 @@ pub(crate) fn preload(workload: &Workload, mpi: Mpi) -> Result<String, String> {
 }
 
 /// A program that writes a data set's bytes to its standard output.
-pub(crate) fn reader(layer: &str) -> Result<PathBuf, String> {
+pub(crate) fn reader(layer: &str) -> Result<PathBuf> {
     let (links, mpi) = match layer {
         "hdf5" => (Library::Hdf5, Mpi::None),
         "pnetcdf" => (Library::Pnetcdf, Mpi::OpenMpi),
-        _ => return Err(format!("there are no data sets in {layer} files")),
+        _ => bail!("there are no data sets in {layer} files"),
     };
     let made = compile::target().join(mpi.name()).join(format!("read_{layer}"));
-    let (before, after) =
-        compile::library_flags(links, mpi).map_err(|error| format!("{error:#}"))?;
-    compile::make_c(mpi, &[&source(&format!("read_{layer}"))], &made, &before, &after)
-        .map_err(|error| format!("{error:#}"))?;
+    let (before, after) = compile::library_flags(links, mpi)?;
+    compile::make_c(mpi, &[&source(&format!("read_{layer}"))], &made, &before, &after)?;
     Ok(made)
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
+use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
 /// Calls and bytes of one function.
@@ -56,18 +57,17 @@ pub(crate) struct Expected {
 
 impl Expected {
     /// Asks the program.
-    pub(crate) fn ask(mut command: Command) -> Result<Expected, String> {
-        let done = command.output().map_err(|error| format!("--expect: {error}"))?;
+    pub(crate) fn ask(mut command: Command) -> Result<Expected> {
+        let done = command.output().context("--expect")?;
         if !done.status.success() {
-            return Err(String::from_utf8_lossy(&done.stderr).trim().to_owned());
+            bail!("{}", String::from_utf8_lossy(&done.stderr).trim());
         }
-        let json: Value = serde_json::from_slice(&done.stdout)
-            .map_err(|error| format!("--expect is not JSON: {error}"))?;
+        let json: Value = serde_json::from_slice(&done.stdout).context("--expect is not JSON")?;
         let ranks: Vec<Layers> =
             json["per_rank"].as_array().into_iter().flatten().map(layers).collect();
         let files = json["files"].as_array().into_iter().flatten().map(file).collect();
         if sum(&ranks) != layers(&json["total"]) {
-            return Err("--expect: the total is not the sum over ranks".into());
+            bail!("--expect: the total is not the sum over ranks");
         }
         Ok(Expected { ranks, files })
     }
