@@ -9,8 +9,8 @@ enum { SYNC, OVERLAPPED };
 static long long plots = 10, boxes = 16, box = 8, components = 6, particles = 2, compute = 500, mode = SYNC;
 
 static const struct knob knobs[] = {
-    {"plots", KNOB_COUNT, &plots, "plot files", 1, 99999, NULL},
-    {"boxes", KNOB_COUNT, &boxes, "boxes of each rank", 1, 1 << 20, NULL},
+    {"plots", KNOB_COUNT, &plots, "plot files", 1, 9999, NULL},
+    {"boxes", KNOB_COUNT, &boxes, "boxes of each rank", 1, 1 << 16, NULL},
     {"box", KNOB_COUNT, &box, "cells along each edge of a box", 1, 512, NULL},
     {"components", KNOB_COUNT, &components, "components of a cell", 1, 1000, NULL},
     {"particles", KNOB_COUNT, &particles, "particles of a cell", 0, 1000, NULL},
@@ -104,6 +104,7 @@ static void burst(long long plot)
 int main(int argc, char **argv)
 {
     knob_read("amrex", knobs, argc, argv);
+    hdf5_limit((mesh_of() > crowd_of() ? mesh_of() : crowd_of()) * 8, "--box, --components and --particles");
     if (expect_asked()) {
         expect(knob_line.ranks);
         return expect_print();

@@ -80,6 +80,7 @@ static void write_level(hid_t file, long long level, hid_t transfer, double *dat
 int main(int argc, char **argv)
 {
     knob_read("chombo", knobs, argc, argv);
+    hdf5_limit((mode == COLLECTIVE ? boxes : 1) * cells * 8, "--boxes and --cells");
     if (expect_asked()) {
         expect(knob_line.ranks);
         return expect_print();

@@ -196,6 +196,8 @@ static void run_hdf5(MPI_Info info, double *data)
 int main(int argc, char **argv)
 {
     knob_read("hacc-io", knobs, argc, argv);
+    if (kernel == HDF5_COMPOUND)
+        hdf5_limit(elements * VARIABLES * 8, "--elements");
     if (is_hdf5() && gap)
         knob_refuse("--gap is for the MPI kernels; HDF5 moves its data by --alignment or --meta-block");
     if (!is_hdf5() && (alignment || meta_block))

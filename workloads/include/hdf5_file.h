@@ -14,6 +14,13 @@ static hid_t hdf5_ok(hid_t result, const char *function, const char *name)
     return result;
 }
 
+/* Refuses knobs that make one write too large: HDF5 hands it to MPI-IO with an int for the length. */
+static void hdf5_limit(long long bytes, const char *knobs)
+{
+    if (bytes > 0x7fffffffLL)
+        knob_refuse("%s make one H5Dwrite of %lld bytes; HDF5 passes fewer than 2 GiB to MPI-IO at once", knobs, bytes);
+}
+
 #ifdef WITHOUT_MPI
 typedef int hdf5_hints;
 #define HDF5_NO_HINTS 0

@@ -108,7 +108,7 @@ static const struct knob *knob_find(const char *name, size_t length)
 static int knob_take(int argc, char **argv, int at)
 {
     static const struct knob ranks = {
-        "ranks", KNOB_COUNT, &knob_line.ranks, "ranks to expect for", 1, 1 << 20, NULL};
+        "ranks", KNOB_COUNT, &knob_line.ranks, "ranks to expect for", 1, 1 << 16, NULL};
     const char *word = argv[at];
     if (strncmp(word, "--", 2)) {
         knob_refuse("'%s' is not a knob; knobs are written --name value (see --help)", word);

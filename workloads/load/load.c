@@ -13,7 +13,7 @@ static long long files = 4, threads = 2, size = 16 << 20, block = 64 << 10, call
 static const struct knob knobs[] = {
     {"files", KNOB_COUNT, &files, "files of each rank", 1, 100000, NULL},
     {"threads", KNOB_COUNT, &threads, "threads of each rank", 1, THREADS_MOST, NULL},
-    {"size", KNOB_BYTES, &size, "bytes each thread writes to each file", 1, 1LL << 40, NULL},
+    {"size", KNOB_BYTES, &size, "bytes each thread writes to each file", 1, 1LL << 36, NULL},
     {"block", KNOB_BYTES, &block, "bytes of one call", 1, 1 << 30, NULL},
     {"call", KNOB_CHOICE, &call, "pwrite on shared descriptors, or write, fwrite on files of each thread", 0, 0, "pwrite|write|fwrite"},
     {"content", KNOB_CHOICE, &content, "every byte known and checked, or whatever is in memory, to measure calls alone", 0, 0, "checked|any"},

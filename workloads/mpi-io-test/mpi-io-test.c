@@ -10,7 +10,7 @@ static long long block = 16 << 20, iterations = 10, mode = INDEPENDENT, layout =
 
 static const struct knob knobs[] = {
     {"block", KNOB_BYTES, &block, "bytes of one write", 1, 1 << 30, NULL},
-    {"iterations", KNOB_COUNT, &iterations, "blocks each rank writes", 1, 1 << 20, NULL},
+    {"iterations", KNOB_COUNT, &iterations, "blocks each rank writes", 1, 1 << 16, NULL},
     {"mode", KNOB_CHOICE, &mode, "how ranks write", 0, 0, "independent|collective"},
     {"file", KNOB_CHOICE, &layout, "one file for all or one each", 0, 0, "shared|per-rank"},
     {"read", KNOB_CHOICE, &readback, "read everything back", 0, 0, "no|yes"},

@@ -11,9 +11,9 @@ static long long mode = SLOW, alignment = 16 << 20;
 static const struct knob knobs[] = {
     {"steps", KNOB_COUNT, &steps, "iterations, a file each", 1, 9999999, NULL},
     {"meshes", KNOB_COUNT, &meshes, "meshes of a step", 1, 1000, NULL},
-    {"edge", KNOB_COUNT, &edge, "cells along each edge of a mini block", 1, 1024, NULL},
-    {"rows", KNOB_COUNT, &rows, "mini blocks of a rank along the first dimension", 1, 100000, NULL},
-    {"columns", KNOB_COUNT, &columns, "mini blocks along the second and the third dimension", 1, 1000, NULL},
+    {"edge", KNOB_COUNT, &edge, "cells along each edge of a mini block", 1, 512, NULL},
+    {"rows", KNOB_COUNT, &rows, "mini blocks of a rank along the first dimension", 1, 4096, NULL},
+    {"columns", KNOB_COUNT, &columns, "mini blocks along the second and the third dimension", 1, 128, NULL},
     {"attributes", KNOB_COUNT, &attributes, "attributes of a mesh", 0, 1000, NULL},
     {"mode", KNOB_CHOICE, &mode, "independent mini blocks, or collective aligned slabs", 0, 0, "slow|tuned"},
     {"alignment", KNOB_BYTES, &alignment, "boundary for data and collective buffers (tuned)", 1, 1LL << 40, NULL},
@@ -140,6 +140,7 @@ static hid_t tuned_access(void)
 int main(int argc, char **argv)
 {
     knob_read("openpmd", knobs, argc, argv);
+    hdf5_limit((mode == TUNED ? cells_of() : edge * edge * edge) * 8, "--edge, --rows and --columns");
     if (expect_asked()) {
         expect(knob_line.ranks);
         return expect_print();

@@ -91,6 +91,7 @@ static void checkpoint(long long section, hid_t access, hid_t transfer, double *
 int main(int argc, char **argv)
 {
     knob_read("qmcpack", knobs, argc, argv);
+    hdf5_limit(walkers * electrons * 24, "--walkers and --electrons");
     if (expect_asked()) {
         expect(knob_line.ranks);
         return expect_print();

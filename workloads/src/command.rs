@@ -30,8 +30,9 @@ pub fn run(words: &[String]) -> Result<Option<ExitStatus>> {
         typed.launch.expectation()?
     } else {
         let folder = folder(&typed)?;
+        let command = typed.launch.command(&folder)?;
         eprintln!("{name}: running in {}", folder.display());
-        typed.launch.command(&folder)?
+        command
     };
     Ok(Some(command.status().with_context(|| format!("starting {name}"))?))
 }

@@ -7,6 +7,7 @@
 #![expect(clippy::print_stdout, reason = "each cell is told in a line")]
 
 mod cell;
+mod conflict;
 mod content;
 mod counter;
 mod expected;
