@@ -84,6 +84,15 @@ pub enum Error {
         /// The last one written.
         after: u8,
     },
+    /// A trace has more or fewer segments than its head says.
+    #[error("a trace has not the number of segments that its head says ({missing} missing)")]
+    Segments {
+        /// How many are missing; 0 if there are too many.
+        missing: u64,
+    },
+    /// An earlier failure to write left the log unfinished.
+    #[error("the log is unfinished because an earlier write failed")]
+    Poisoned,
     /// A record that does not have the shape of its module.
     #[error("a record of module {module} does not have its {expected} counters")]
     Shape {

@@ -22,9 +22,15 @@ pub mod record;
 pub mod section;
 
 #[cfg(feature = "std")]
+pub mod convert;
+#[cfg(feature = "std")]
 mod damage;
 #[cfg(feature = "std")]
+pub mod diff;
+#[cfg(feature = "std")]
 mod error;
+#[cfg(feature = "std")]
+pub mod merge;
 #[cfg(feature = "std")]
 pub mod read;
 #[cfg(feature = "std")]
@@ -33,6 +39,8 @@ pub mod reduce;
 pub mod text;
 #[cfg(feature = "std")]
 mod upgrade;
+#[cfg(feature = "std")]
+pub mod write;
 
 #[cfg(feature = "std")]
 pub use damage::{Damage, Part, Reason};

@@ -20,10 +20,12 @@ pub use record::{
 };
 pub use records::Records;
 pub use segments::{Direction, Segments};
-pub use source::{Seekable, Source};
+pub(crate) use source::fill;
+pub use source::{OnDemand, Seekable, Source};
 
 use crate::damage::{Damage, Part, Reason};
 use crate::record::header::Extent;
+use crate::section::{self, Section};
 use crate::{Error, Result, counter};
 use netra_event::Module;
 use region::Limit;
@@ -60,6 +62,17 @@ impl Log {
         Log::new(file)
     }
 
+    /// Opens a file without keeping it open: for merging more logs than there are descriptors.
+    ///
+    /// # Errors
+    /// As [`open`](Log::open).
+    pub fn open_on_demand(path: impl AsRef<Path>) -> Result<Log> {
+        let path = path.as_ref();
+        let file =
+            OnDemand::new(path).map_err(|source| Error::Open { path: path.to_owned(), source })?;
+        Log::new(file)
+    }
+
     /// Reads a log from memory.
     ///
     /// # Errors
@@ -91,7 +104,7 @@ impl Log {
     }
 
     fn read_job(&mut self) {
-        let extent = self.header.job(self.length);
+        let extent = self.header.job(self.end());
         if let Some(region) = self.kept(Part::Job, extent) {
             let old = self.header.version < Version::V3_41;
             let (job, damage) = Job::read(region, self.header.order, old);
@@ -166,16 +179,33 @@ impl Log {
         &self.names
     }
 
+    /// Takes the names out: who needs them together does not need them twice.
+    pub(crate) fn take_names(&mut self) -> Names {
+        std::mem::take(&mut self.names)
+    }
+
     /// Bytes of the file.
     #[must_use]
     pub fn file_length(&self) -> u64 {
         self.length
     }
 
+    /// netra's own section behind the log, if there is one.
+    #[must_use]
+    pub fn section(&self) -> Section {
+        Section::find(&self.source, self.length)
+    }
+
+    /// Where the log ends: a section may follow.
+    fn end(&self) -> u64 {
+        let trailer = section::trailer(&*self.source, self.length);
+        trailer.map_or(self.length, |trailer| trailer.offset.min(self.length))
+    }
+
     /// Bytes that the job takes in the file.
     #[must_use]
     pub fn job_length(&self) -> u64 {
-        self.header.job(self.length).length
+        self.header.job(self.end()).length
     }
 
     /// What is missing from the job, the names and the list of modules. What is missing from a

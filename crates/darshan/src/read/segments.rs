@@ -41,7 +41,8 @@ impl Shape {
             length: order.i64(bytes, 8),
             start: order.f64(bytes, 16),
             end: order.f64(bytes, 24),
-            thread: (size == SEGMENT).then(|| order.u64(bytes, 32)),
+            // 0 is no thread: it stands where an older trace was written again.
+            thread: (size == SEGMENT).then(|| order.u64(bytes, 32)).filter(|&thread| thread != 0),
         }
     }
 }

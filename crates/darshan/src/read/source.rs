@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 /// Bytes that can be read at any offset.
@@ -27,6 +28,36 @@ impl Source for File {
 
     fn length(&self) -> io::Result<u64> {
         Ok(self.metadata()?.len())
+    }
+}
+
+/// A file that is opened for each read, so that thousands of logs do not need thousands of
+/// descriptors.
+#[derive(Debug)]
+pub struct OnDemand {
+    path: PathBuf,
+    length: u64,
+}
+
+impl OnDemand {
+    /// Looks at a file.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn new(path: impl Into<PathBuf>) -> io::Result<OnDemand> {
+        let path = path.into();
+        let length = File::open(&path)?.length()?;
+        Ok(OnDemand { path, length })
+    }
+}
+
+impl Source for OnDemand {
+    fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<usize> {
+        Source::read_at(&File::open(&self.path)?, offset, bytes)
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.length)
     }
 }
 

@@ -2,3 +2,13 @@
 //! file. Darshan's tools do not see it; `docs/format/section.md` describes it.
 
 pub mod layout;
+
+#[cfg(feature = "std")]
+mod read;
+#[cfg(feature = "std")]
+pub(crate) mod write;
+
+#[cfg(feature = "std")]
+pub(crate) use read::trailer;
+#[cfg(feature = "std")]
+pub use read::{Block, Section};

@@ -98,7 +98,7 @@ impl<'a> Traces<'a> {
                 threads.len().max(1)
             };
             record_head(&head, threads, layout, self.log.names(), page)?;
-            let mut line = Line::new(self.module, &head, layout);
+            let mut line = Line::new(self.module, &head, layout, threaded);
             for &(direction, segment) in &self.kept {
                 line.push(direction, &segment, &mut page.text);
                 page.turn()?;
@@ -175,19 +175,21 @@ struct Line<'a> {
     /// Module and rank.
     begin: Vec<u8>,
     layout: Option<&'a Layout>,
+    /// Whether the log knows threads.
+    threaded: bool,
     direction: Direction,
     number: u64,
 }
 
 impl<'a> Line<'a> {
-    fn new(module: Module, head: &DxtHead, layout: Option<&'a Layout>) -> Line<'a> {
+    fn new(module: Module, head: &DxtHead, layout: Option<&'a Layout>, threaded: bool) -> Line<'a> {
         let mut begin = Vec::new();
         begin.extend_from_slice(match module {
             Module::DxtPosix => b" X_POSIX",
             _ => b" X_MPIIO",
         });
         pad(&mut begin, signed(head.rank.0).as_bytes(), 8);
-        Line { begin, layout, direction: Direction::Write, number: 0 }
+        Line { begin, layout, threaded, direction: Direction::Write, number: 0 }
     }
 
     fn push(&mut self, direction: Direction, segment: &Segment, text: &mut Vec<u8>) {
@@ -209,12 +211,11 @@ impl<'a> Line<'a> {
         if let Some(layout) = self.layout {
             layout.targets_of(segment, text);
         }
-        match segment.thread {
-            Some(thread) => {
-                text.push(b' ');
-                pad(text, unsigned(thread).as_bytes(), 4);
-            }
-            None => text.extend_from_slice(b" N/A"),
+        if self.threaded {
+            text.push(b' ');
+            pad(text, unsigned(segment.thread.unwrap_or(0)).as_bytes(), 4);
+        } else {
+            text.extend_from_slice(b" N/A");
         }
         text.push(b'\n');
         self.number += 1;
