@@ -1,0 +1,164 @@
+//! AArch64. The twin of `x86_64.rs`; compiled only where that target is installed.
+
+use core::arch::{asm, global_asm, naked_asm};
+use core::ffi::{c_int, c_void};
+
+global_asm!(
+    ".section .tbss.netra_tls,\"awT\",@nobits",
+    ".globl netra_tls",
+    ".hidden netra_tls",
+    ".type netra_tls,@object",
+    ".size netra_tls,64",
+    ".p2align 6",
+    "netra_tls: .zero 64",
+    ".text",
+);
+
+/// The first byte of the calling thread's slot: 64 zeroed bytes, aligned to 64.
+#[inline(always)]
+#[must_use]
+pub fn slot() -> *mut c_void {
+    let slot: *mut c_void;
+    // SAFETY: reads the thread pointer and a link-time constant; touches no memory of ours.
+    unsafe {
+        asm!(
+            "mrs {0}, tpidr_el0",
+            "adrp {1}, :gottprel:netra_tls",
+            "ldr {1}, [{1}, :gottprel_lo12:netra_tls]",
+            "add {0}, {0}, {1}",
+            out(reg) slot,
+            out(reg) _,
+            options(pure, readonly, nostack, preserves_flags),
+        );
+    }
+    slot
+}
+
+/// The thread pointer; glibc's `pthread_self()` lies at a fixed distance below it.
+#[must_use]
+pub fn thread_pointer() -> u64 {
+    let pointer: u64;
+    // SAFETY: reads a register.
+    unsafe {
+        asm!("mrs {0}, tpidr_el0", out(reg) pointer, options(pure, nomem, nostack, preserves_flags))
+    };
+    pointer
+}
+
+/// The stack pointer, to tell frames that still exist from frames that are gone.
+#[inline(always)]
+#[must_use]
+pub fn stack_pointer() -> usize {
+    let pointer: usize;
+    // SAFETY: reads a register.
+    unsafe { asm!("mov {0}, sp", out(reg) pointer, options(nomem, nostack, preserves_flags)) };
+    pointer
+}
+
+/// The virtual counter.
+#[inline(always)]
+#[must_use]
+pub fn counter() -> u64 {
+    let count: u64;
+    // SAFETY: Linux lets users read the counter.
+    unsafe {
+        asm!("mrs {0}, cntvct_el0", out(reg) count, options(nomem, nostack, preserves_flags))
+    };
+    count
+}
+
+/// The architecture promises one rate.
+#[must_use]
+pub fn steady_counter() -> bool {
+    true
+}
+
+/// Adds to a word that only this thread writes, so that a signal handler that adds to the same
+/// word in between loses nothing.
+#[inline(always)]
+pub fn add(word: &core::sync::atomic::AtomicU64, value: u64) {
+    word.fetch_add(value, core::sync::atomic::Ordering::Relaxed);
+}
+
+/// A raw system call. Does not touch errno; errors are `-errno`.
+///
+/// # Safety
+/// As the system call itself demands of its arguments.
+#[inline(always)]
+pub unsafe fn syscall(number: i64, args: [usize; 6]) -> isize {
+    let done: isize;
+    // SAFETY: the caller keeps the call's contract; the kernel preserves all other registers.
+    unsafe {
+        asm!(
+            "svc 0",
+            in("x8") number,
+            inlateout("x0") args[0] => done,
+            in("x1") args[1],
+            in("x2") args[2],
+            in("x3") args[3],
+            in("x4") args[4],
+            in("x5") args[5],
+            options(nostack),
+        );
+    }
+    done
+}
+
+/// The ELF machine of objects that can be loaded here.
+pub const MACHINE: u16 = 183;
+
+/// `vfork(2)`, as `clone(CLONE_VM | CLONE_VFORK | SIGCHLD)`; see the twin for why it is naked.
+///
+/// # Safety
+/// The caller keeps the contract of `vfork(2)`.
+#[unsafe(naked)]
+pub unsafe extern "C" fn vfork() -> c_int {
+    naked_asm!(
+        "mrs x9, tpidr_el0",
+        "adrp x10, :gottprel:netra_tls",
+        "ldr x10, [x10, :gottprel_lo12:netra_tls]",
+        "add x9, x9, x10",
+        "mov x11, #1",
+        "str x11, [x9, #16]",
+        "mov x0, #0x4111",
+        "mov x1, #0",
+        "mov x2, #0",
+        "mov x3, #0",
+        "mov x4, #0",
+        "mov x8, #220",
+        "svc 0",
+        "cbz x0, 3f",
+        "str xzr, [x9, #16]",
+        "cmn x0, #4095",
+        "b.hs 4f",
+        "3:",
+        "ret",
+        "4:",
+        "neg w0, w0",
+        "stp x29, x30, [sp, #-32]!",
+        "str x0, [sp, #16]",
+        "bl {errno}",
+        "ldr x1, [sp, #16]",
+        "str w1, [x0]",
+        "mov w0, #-1",
+        "ldp x29, x30, [sp], #32",
+        "ret",
+        errno = sym libc::__errno_location,
+    )
+}
+
+/// What an exported name is: takes its own return address as one more argument and jumps into the
+/// hook. `@n` is the number of arguments the C function has.
+#[macro_export]
+macro_rules! export_jump {
+    (@0 $hook:path) => { $crate::export_jump!(@with "mov x0, x30", $hook) };
+    (@1 $hook:path) => { $crate::export_jump!(@with "mov x1, x30", $hook) };
+    (@2 $hook:path) => { $crate::export_jump!(@with "mov x2, x30", $hook) };
+    (@3 $hook:path) => { $crate::export_jump!(@with "mov x3, x30", $hook) };
+    (@4 $hook:path) => { $crate::export_jump!(@with "mov x4, x30", $hook) };
+    (@5 $hook:path) => { $crate::export_jump!(@with "mov x5, x30", $hook) };
+    (@6 $hook:path) => { $crate::export_jump!(@with "mov x6, x30", $hook) };
+    (@with $load:literal, $hook:path) => {
+        core::arch::naked_asm!($load, "b {hook}", hook = sym $hook)
+    };
+}

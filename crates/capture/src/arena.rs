@@ -1,0 +1,310 @@
+//! The segment: a mapped file (or, where none can be made, private memory) with a header and
+//! regions that only grow. Space is reserved before it is touched, step by step: a full disk must
+//! never become SIGBUS. What is refused goes on in private memory at the same addresses.
+//!
+//! No descriptor is held: to reserve more, the file is opened again by its path, and checked to be
+//! the same file.
+
+use core::cell::UnsafeCell;
+use core::ptr;
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+use netra_event::lane::Lane;
+use netra_event::segment::{ANONYMOUS, CALL_CODES, CHUNK_BYTES, Entry, Header, Region, table};
+
+use crate::memory::{self, FILES, SITES, THREADS};
+use crate::settings::LONGEST_PATH;
+use crate::sys::{self, Refused};
+use crate::text::Text;
+
+/// Space reserved in a region.
+#[derive(Default)]
+pub struct Growth {
+    reserved: AtomicU64,
+    claimed: AtomicU32,
+}
+
+/// Regions with their stride and capacity in bytes; the chunks' depends on the budget.
+const LAYOUT: [(Region, usize, usize); 13] = [
+    (Region::Notes, 1, 8 << 10),
+    (Region::Names, 1, 4 << 20),
+    (Region::Files, size_of::<table::File>(), size_of::<table::File>() * FILES),
+    (Region::Mounts, size_of::<table::Mount>(), 256 * size_of::<table::Mount>()),
+    (Region::Objects, size_of::<table::Object>(), 2048 * size_of::<table::Object>()),
+    (Region::Sites, size_of::<table::Site>(), size_of::<table::Site>() * SITES),
+    (Region::Stacks, 8, 4 << 20),
+    (Region::Records, 0, 64 << 20),
+    (Region::Heatmaps, size_of::<table::Heatmap>(), 1024 * size_of::<table::Heatmap>()),
+    (Region::Lanes, size_of::<Lane>(), THREADS * size_of::<Lane>()),
+    (Region::Calls, CALL_CODES * 8, 8192 * CALL_CODES * 8),
+    (Region::Extensions, 0, 4 << 20),
+    (Region::Chunks, CHUNK_BYTES, 0),
+];
+const PAGE: usize = 4096;
+/// The header, its directory, and nothing else.
+const FIRST: usize = 2 * PAGE;
+/// Regions grow by doubling, up to this.
+const LARGEST_STEP: u64 = 256 << 10;
+
+/// Where the segment lies.
+pub struct Arena {
+    base: AtomicPtr<u8>,
+    bytes: AtomicUsize,
+    /// 1 while it is a file.
+    file: AtomicU32,
+    device: AtomicU64,
+    inode: AtomicU64,
+    path: UnsafeCell<Text<LONGEST_PATH>>,
+}
+
+// SAFETY: `path` is written while the process is set up, before other threads can come here
+// (`Private::starting`), and only read afterwards.
+unsafe impl Sync for Arena {}
+
+/// This process's segment.
+pub static ARENA: Arena = Arena {
+    base: AtomicPtr::new(ptr::null_mut()),
+    bytes: AtomicUsize::new(0),
+    file: AtomicU32::new(0),
+    device: AtomicU64::new(0),
+    inode: AtomicU64::new(0),
+    path: UnsafeCell::new(Text::new()),
+};
+
+impl Arena {
+    /// Makes the segment, at `path` or without a file. The header is not filled yet.
+    pub fn create(
+        &self,
+        path: Option<Text<LONGEST_PATH>>,
+        budget: usize,
+    ) -> Option<&'static Header> {
+        let chunks = budget.next_multiple_of(CHUNK_BYTES);
+        let bytes =
+            LAYOUT.iter().fold(FIRST, |sum, row| sum.wrapping_add(row.2)).wrapping_add(chunks);
+        // A child after fork maps its own over its parent's: addresses in private memory that
+        // were not wiped (there are none) would stay valid, and nothing piles up.
+        let old = self.base.load(Ordering::Relaxed);
+        let at =
+            if self.bytes.load(Ordering::Relaxed) == bytes { old.expose_provenance() } else { 0 };
+        self.file.store(0, Ordering::Relaxed);
+        let mut base = path.and_then(|path| self.map_file(path, at, bytes).ok());
+        if base.is_none() {
+            // SAFETY: `at` is 0 or the mapping of the parent, which this process no longer uses.
+            base = unsafe { sys::map_private(at, bytes) }.ok();
+        }
+        self.bytes.store(bytes, Ordering::Relaxed);
+        self.base.store(base?, Ordering::Release);
+        let header = self.header()?;
+        self.lay_out(header, chunks);
+        if self.file.load(Ordering::Relaxed) == 0 {
+            header.flags.fetch_or(ANONYMOUS, Ordering::Relaxed);
+        }
+        Some(header)
+    }
+
+    fn map_file(
+        &self,
+        mut path: Text<LONGEST_PATH>,
+        at: usize,
+        bytes: usize,
+    ) -> Result<*mut u8, Refused> {
+        let name = path.path().ok_or(Refused(libc::ENAMETOOLONG))?;
+        let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW;
+        let file = sys::open(name, flags, 0o600)?;
+        let prepare = || {
+            if !sys::file_size_allowed(bytes as u64) {
+                return Err(Refused(libc::EFBIG));
+            }
+            file.set_length(bytes as u64)?;
+            // Header and the first page of every region: enough for a small program.
+            file.reserve(0, FIRST as u64)?;
+            let identity = file.identity()?;
+            self.device.store(identity.device, Ordering::Relaxed);
+            self.inode.store(identity.inode, Ordering::Relaxed);
+            // SAFETY: `at` is 0 or the mapping of the parent, which this process no longer uses.
+            unsafe { file.map(at, bytes) }
+        };
+        let mapped = prepare();
+        match mapped {
+            Ok(_) => {
+                // SAFETY: nobody else is here while the process is set up.
+                unsafe { *self.path.get() = path };
+                self.file.store(1, Ordering::Relaxed);
+            }
+            // Cannot fail in a way that matters: an empty file stays behind.
+            Err(_) => drop(sys::remove(name)),
+        }
+        mapped
+    }
+
+    fn lay_out(&self, header: &Header, chunks: usize) {
+        let mut offset = FIRST as u64;
+        for (entry, (region, stride, capacity)) in header.directory.iter().zip(LAYOUT) {
+            let capacity = if region == Region::Chunks { chunks } else { capacity } as u64;
+            entry.stride.store(stride as u32, Ordering::Relaxed);
+            entry.offset.store(offset, Ordering::Relaxed);
+            entry.capacity.store(capacity, Ordering::Relaxed);
+            entry.kind.store(region as u32, Ordering::Relaxed);
+            offset = offset.wrapping_add(capacity);
+        }
+        header.total_bytes.store(offset, Ordering::Relaxed);
+        header.header_bytes.store(size_of::<Header>() as u32, Ordering::Relaxed);
+    }
+
+    /// The header, if there is a segment.
+    #[must_use]
+    pub fn header(&self) -> Option<&'static Header> {
+        // SAFETY: the base is null or a mapping of at least a header, never unmapped; its fields
+        // are atomics, for which any bytes are a value.
+        unsafe { self.base.load(Ordering::Acquire).cast::<Header>().as_ref() }
+    }
+
+    /// A region's row in the directory, and its number.
+    #[must_use]
+    pub fn entry(&self, region: Region) -> Option<(&'static Entry, usize)> {
+        let index = LAYOUT.iter().position(|row| row.0 == region)?;
+        Some((self.header()?.directory.get(index)?, index))
+    }
+
+    /// Takes `bytes` of a region (a multiple of 8, but for text); their offset in it.
+    pub fn take(&self, region: Region, bytes: u64) -> Option<u64> {
+        let (entry, index) = self.entry(region)?;
+        let capacity = entry.capacity.load(Ordering::Relaxed);
+        let more = |used: u64| used.checked_add(bytes).filter(|&new| new <= capacity);
+        let offset = entry.used.fetch_update(Ordering::AcqRel, Ordering::Relaxed, more).ok()?;
+        self.ensure(entry, index, offset.wrapping_add(bytes)).then_some(offset)
+    }
+
+    /// Makes sure that a region may be touched up to `until`.
+    fn ensure(&self, entry: &Entry, index: usize, until: u64) -> bool {
+        let Some(growth) = memory::private().and_then(|private| private.growth.get(index)) else {
+            return false;
+        };
+        // Only opening a file that was never seen and the like come here, not calls that move
+        // data; still nobody waits for ever.
+        for _ in 0..10_000 {
+            let reserved = growth.reserved.load(Ordering::Acquire);
+            if until <= reserved {
+                return true;
+            }
+            if growth.claimed.swap(1, Ordering::Acquire) != 0 {
+                sys::give_way();
+                continue;
+            }
+            let reserved = growth.reserved.load(Ordering::Acquire);
+            if until > reserved {
+                let step = reserved.clamp(PAGE as u64, LARGEST_STEP);
+                let to = until.max(reserved.wrapping_add(step)).next_multiple_of(PAGE as u64);
+                let to = to.min(entry.capacity.load(Ordering::Relaxed));
+                let offset = entry.offset.load(Ordering::Relaxed).wrapping_add(reserved);
+                if self.reserve(offset, to.wrapping_sub(reserved)) {
+                    growth.reserved.store(to, Ordering::Release);
+                }
+            }
+            growth.claimed.store(0, Ordering::Release);
+        }
+        false
+    }
+
+    /// Reserves a range of the segment that nobody has touched yet. Refused, it becomes private
+    /// memory: the process goes on, others no longer see what it writes there.
+    pub fn reserve(&self, offset: u64, bytes: u64) -> bool {
+        if self.file.load(Ordering::Relaxed) == 0 || self.reserve_in_file(offset, bytes).is_ok() {
+            return true;
+        }
+        let base = self.base.load(Ordering::Relaxed).expose_provenance();
+        // SAFETY: the range lies in our mapping, page by page (regions and chunks are multiples
+        // of a page), and nobody has touched it.
+        let done = unsafe { sys::map_private(base.wrapping_add(offset as usize), bytes as usize) };
+        if let Some(header) = self.header() {
+            let before = header.flags.fetch_or(ANONYMOUS, Ordering::Relaxed);
+            if before & ANONYMOUS == 0 {
+                note(b"no space for the segment: what follows is in memory only");
+            }
+        }
+        done.is_ok()
+    }
+
+    fn reserve_in_file(&self, offset: u64, bytes: u64) -> Result<(), Refused> {
+        // SAFETY: the path was written while the process was set up, and is only read since.
+        let path = unsafe { &*self.path.get() };
+        let mut path = Text::<LONGEST_PATH>::copy(path);
+        let name = path.path().ok_or(Refused(libc::ENOENT))?;
+        let file = sys::open(name, libc::O_RDWR | libc::O_NOFOLLOW, 0)?;
+        let identity = file.identity()?;
+        let same = identity.device == self.device.load(Ordering::Relaxed)
+            && identity.inode == self.inode.load(Ordering::Relaxed);
+        if !same || identity.size < offset.wrapping_add(bytes).cast_signed() {
+            return Err(Refused(libc::ENOENT));
+        }
+        file.reserve(offset, bytes)
+    }
+
+    /// The path of the segment, if it is a file.
+    #[must_use]
+    pub fn path(&self) -> Option<Text<LONGEST_PATH>> {
+        // SAFETY: as in `reserve_in_file`.
+        let path = unsafe { &*self.path.get() };
+        (self.file.load(Ordering::Relaxed) == 1).then(|| Text::copy(path))
+    }
+
+    /// A structure in a region, at a byte offset that `take` gave.
+    ///
+    /// # Safety
+    /// `T` consists of atomics only (or of bytes nobody writes any more), and the range was taken.
+    #[must_use]
+    pub unsafe fn at<T>(&self, region: Region, offset: u64) -> Option<&'static T> {
+        let (entry, _) = self.entry(region)?;
+        let end = offset.checked_add(size_of::<T>() as u64)?;
+        if end > entry.capacity.load(Ordering::Relaxed) {
+            return None;
+        }
+        let place = entry.offset.load(Ordering::Relaxed).checked_add(offset)?;
+        let base = self.base.load(Ordering::Relaxed);
+        // SAFETY: in bounds of the mapping; the caller vouches for the type.
+        Some(unsafe { &*base.wrapping_add(usize::try_from(place).ok()?).cast::<T>() })
+    }
+
+    /// The used bytes of a region, to read them at exit.
+    #[must_use]
+    pub fn bytes(&self, region: Region) -> &'static [u8] {
+        let Some((entry, _)) = self.entry(region) else { return &[] };
+        let used = entry.used.load(Ordering::Acquire).min(entry.capacity.load(Ordering::Relaxed));
+        let base = self.base.load(Ordering::Relaxed);
+        let at = base.wrapping_add(entry.offset.load(Ordering::Relaxed) as usize);
+        // SAFETY: in bounds of the mapping. Other threads may still count while the log is
+        // written; single words then are older or newer, which every reader of a segment expects.
+        unsafe { core::slice::from_raw_parts(at, used as usize) }
+    }
+
+    /// Copies bytes into the names; a reference to them, 0 if there is no room.
+    pub fn text(&self, bytes: &[u8]) -> u64 {
+        match self.append(Region::Names, bytes) {
+            Some(offset) => offset | (bytes.len() as u64) << 32,
+            None => 0,
+        }
+    }
+
+    fn append(&self, region: Region, bytes: &[u8]) -> Option<u64> {
+        if bytes.is_empty() {
+            return None;
+        }
+        let offset = self.take(region, bytes.len() as u64)?;
+        let (entry, _) = self.entry(region)?;
+        let base = self.base.load(Ordering::Relaxed);
+        let at = entry.offset.load(Ordering::Relaxed).wrapping_add(offset) as usize;
+        // SAFETY: the range was just taken: it is in bounds and nobody else writes it.
+        unsafe {
+            ptr::copy_nonoverlapping(bytes.as_ptr(), base.wrapping_add(at), bytes.len());
+        }
+        Some(offset)
+    }
+}
+
+/// Leaves a complaint in the segment, a line of text.
+pub fn note(line: &[u8]) {
+    let mut text = Text::<256>::new();
+    text.push(line.get(..line.len().min(255)).unwrap_or_default()).push(b"\n");
+    // With no room for a complaint there is nobody to complain to.
+    let _at = ARENA.append(Region::Notes, text.bytes());
+}

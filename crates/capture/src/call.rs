@@ -1,0 +1,452 @@
+//! A hooked call: it is begun, the real function is called, and it is ended, which counts it,
+//! records it and writes its event. The application's errno stays as the real function left it:
+//! nothing here touches it.
+
+use core::ffi::{c_char, c_int};
+use core::sync::atomic::{Ordering, compiler_fence};
+
+use netra_event::{Event, Function, Loss, NO_FILE, NO_OFFSET};
+
+use crate::arch;
+use crate::files::{self, Behind, Open};
+use crate::heatmap;
+use crate::lane;
+use crate::life;
+use crate::memory;
+use crate::module::{Module, POSIX};
+use crate::name;
+use crate::real;
+use crate::settings::SETTINGS;
+use crate::shard::{self, Moved, Shard};
+use crate::site;
+use crate::time;
+use crate::tls::{self, Slot, Thread};
+use netra_event::segment::shard::posix;
+
+/// A call that has begun.
+#[derive(Clone, Copy)]
+pub struct Call {
+    function: Function,
+    site: usize,
+    start: u64,
+}
+
+/// A read or write, as the application asked for it.
+pub struct Transfer {
+    /// The descriptor.
+    pub descriptor: c_int,
+    /// Where in the file; `None` means at the descriptor's position.
+    pub at: Option<i64>,
+    /// Bytes asked for.
+    pub asked: usize,
+    /// Whether all buffers are aligned to 8 bytes.
+    pub aligned: bool,
+}
+
+/// An open, as the application asked for it.
+pub struct Opening {
+    /// What a relative path is relative to.
+    pub directory: c_int,
+    /// The path: a C string that the real call took.
+    pub path: *const c_char,
+    /// Open flags.
+    pub flags: c_int,
+    /// Permissions, if the call had any.
+    pub mode: u32,
+}
+
+impl Call {
+    /// Begins a call; `site` is the application's return address.
+    #[inline(always)]
+    #[must_use]
+    pub fn begin(function: Function, site: usize) -> Call {
+        Call { function, site, start: time::now() }
+    }
+
+    /// Ends a read or write on a descriptor; `done` is what the real function returned.
+    #[inline(always)]
+    pub fn moved<const WRITE: bool>(self, transfer: &Transfer, done: isize) {
+        let end = time::now();
+        let slot = tls::slot();
+        if let Some(open) = files::tracked(transfer.descriptor)
+            && done >= 0
+            && slot.busy.get() | slot.borrowed.get() == 0
+            && let Some(thread) = slot.thread.get()
+            && thread.place.get() != 0
+        {
+            slot.busy.set(arch::stack_pointer());
+            compiler_fence(Ordering::SeqCst);
+            lane::count(thread, self.function);
+            self.record::<WRITE>(thread, open, transfer, done.cast_unsigned() as u64, end);
+            compiler_fence(Ordering::SeqCst);
+            slot.busy.set(0);
+        } else {
+            self.moved_slowly::<WRITE>(transfer, done, end);
+        }
+    }
+
+    #[inline(always)]
+    fn record<const WRITE: bool>(
+        self,
+        thread: &Thread,
+        open: &Open,
+        transfer: &Transfer,
+        bytes: u64,
+        end: u64,
+    ) {
+        let offset = match transfer.at {
+            Some(at) => at.cast_unsigned(),
+            None => open.advance::<WRITE>(bytes),
+        };
+        let file = open.file.load(Ordering::Relaxed);
+        if let Some(shard) = shard::of(thread, &POSIX, file) {
+            let mask = open.mask.load(Ordering::Relaxed);
+            let (start, aligned) = (self.start, transfer.aligned);
+            shard.moved::<WRITE>(&Moved { offset, bytes, start, end, aligned, mask });
+        }
+        heatmap::add::<WRITE>(thread, &POSIX, self.start, end, bytes);
+        let (asked, result) = (transfer.asked as u64, bytes.cast_signed());
+        self.event(
+            thread,
+            end,
+            Traced { file, offset: offset.cast_signed(), length: asked, result },
+        );
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn moved_slowly<const WRITE: bool>(self, transfer: &Transfer, done: isize, end: u64) {
+        let errno = real::errno();
+        let Some(ended) = self.end_at(end) else { return };
+        let behind = match files::behind(transfer.descriptor) {
+            // What moved is moved: the position we ask for now is the one behind it.
+            Behind::Unknown => files::adopt(transfer.descriptor).inspect(|open| {
+                open.seek(
+                    open.advance::<false>(0).wrapping_sub(done.max(0).cast_unsigned() as u64),
+                );
+            }),
+            Behind::Ignored => None,
+            Behind::File(open) => Some(open),
+        };
+        if done < 0 {
+            let at = (transfer.at.unwrap_or(NO_OFFSET), transfer.asked as u64);
+            let file = behind.map(|open| open.file.load(Ordering::Relaxed));
+            return ended.failed_behind(file, at, errno);
+        }
+        let Some(open) = behind else { return ended.skip(Loss::Excluded) };
+        self.record::<WRITE>(ended.thread, open, transfer, done.cast_unsigned() as u64, end);
+    }
+
+    /// Ends an open; `descriptor` is what the real function returned.
+    pub fn opened(self, opening: &Opening, descriptor: c_int) {
+        let errno = real::errno();
+        let Some(ended) = self.end() else { return };
+        // SAFETY: the real function took the same path.
+        let path = unsafe { name::clean(ended.thread, opening.directory, opening.path) };
+        let flags = i64::from(opening.flags);
+        if descriptor < 0 {
+            // The name of what could not be opened is worth knowing, unless it is excluded.
+            return match path.filter(|path| SETTINGS.records(&POSIX) && !name::excluded(path)) {
+                Some(path) => ended.failed(name::of(path, name::PATH).0, flags, 0, errno),
+                None => ended.skip(Loss::Excluded),
+            };
+        }
+        // A path too long for us: the kernel knows it too.
+        let open = match path {
+            Some(path) => files::track(descriptor, path, opening.flags),
+            None => {
+                files::forget(descriptor);
+                files::adopt(descriptor)
+            }
+        };
+        let Some(open) = open else { return ended.skip(Loss::Excluded) };
+        let file = open.file.load(Ordering::Relaxed);
+        ended.with(&POSIX, file, |shard, ended| {
+            shard.add::<{ posix::OPENS }>(1);
+            if opening.mode != 0 {
+                shard.set::<{ posix::MODE }>(u64::from(opening.mode));
+            }
+            shard.set::<{ posix::READ + LAST_BYTE }>(0);
+            shard.set::<{ posix::WRITE + LAST_BYTE }>(0);
+            shard.span::<{ posix::OPEN_START }, { posix::OPEN_END }, { posix::META_TIME }>(
+                ended.call.start,
+                ended.end,
+            );
+        });
+        let descriptor = descriptor.cast_unsigned();
+        ended.event(file, flags, u64::from(descriptor));
+    }
+
+    /// Ends a close. The descriptor was detached before the real call, because another thread may
+    /// be given its number the moment it is closed.
+    pub fn closed(self, descriptor: c_int, was: Behind, done: c_int) {
+        let errno = real::errno();
+        let number = u64::from(descriptor.cast_unsigned());
+        let Some(ended) = self.end_quietly() else {
+            if let Behind::File(open) = was {
+                open.release();
+            }
+            return;
+        };
+        let file = match was {
+            Behind::File(open) => {
+                let file = open.file.load(Ordering::Relaxed);
+                open.release();
+                Some(file)
+            }
+            Behind::Ignored | Behind::Unknown => None,
+        };
+        if done < 0 {
+            return ended.failed_behind(file, (NO_OFFSET, number), errno);
+        }
+        let Some(file) = file else { return ended.skip(Loss::Excluded) };
+        ended.with(&POSIX, file, |shard, ended| {
+            shard.set::<{ posix::READ + LAST_BYTE }>(0);
+            shard.set::<{ posix::WRITE + LAST_BYTE }>(0);
+            shard.span::<{ posix::CLOSE_START }, { posix::CLOSE_END }, { posix::META_TIME }>(
+                ended.call.start,
+                ended.end,
+            );
+        });
+        ended.event(file, NO_OFFSET, number);
+    }
+
+    /// Ends a call on a descriptor that moves no data. `count` adds to the record if it succeeded;
+    /// the event has this offset and length.
+    pub fn on_descriptor(
+        self,
+        descriptor: c_int,
+        done: i64,
+        (offset, length): (i64, u64),
+        count: impl FnOnce(&Shard, &Ended),
+    ) {
+        let errno = real::errno();
+        let Some(ended) = self.end_quietly() else { return };
+        let behind = match files::behind(descriptor) {
+            Behind::Unknown => files::adopt(descriptor),
+            Behind::Ignored => None,
+            Behind::File(open) => Some(open),
+        };
+        if done < 0 {
+            let file = behind.map(|open| open.file.load(Ordering::Relaxed));
+            return ended.failed_behind(file, (offset, length), errno);
+        }
+        let Some(open) = behind else { return ended.skip(Loss::Excluded) };
+        let file = open.file.load(Ordering::Relaxed);
+        ended.with(&POSIX, file, count);
+        ended.event(file, offset, length);
+    }
+
+    /// Ends a call on a path that moves no data.
+    ///
+    /// # Safety
+    /// `path` is null or a C string that the real call took.
+    pub unsafe fn on_path(
+        self,
+        directory: c_int,
+        path: *const c_char,
+        done: i64,
+        (offset, length): (i64, u64),
+        count: impl FnOnce(&Shard, &Ended),
+    ) {
+        let errno = real::errno();
+        let Some(ended) = self.end() else { return };
+        // SAFETY: the caller vouches.
+        let path = unsafe { name::clean(ended.thread, directory, path) };
+        let Some(path) = path.filter(|path| SETTINGS.records(&POSIX) && !name::excluded(path))
+        else {
+            return ended.skip(Loss::Excluded);
+        };
+        let (file, _) = name::of(path, name::PATH);
+        if done < 0 {
+            return ended.failed(file, offset, length, errno);
+        }
+        ended.with(&POSIX, file, count);
+        ended.event(file, offset, length);
+    }
+
+    /// Ends a call now and counts it; none where it must leave no trace: inside our own work (it is
+    /// counted as re-entrant), in a child of vfork, or with netra off.
+    #[must_use]
+    pub fn end(self) -> Option<Ended> {
+        self.end_at(time::now())
+    }
+
+    /// As [`Call::end`], for calls that are no reason to set a process up: what a child does
+    /// between fork and exec. Until something else is, they are only counted.
+    #[must_use]
+    pub fn end_quietly(self) -> Option<Ended> {
+        if life::is_ready() {
+            return self.end();
+        }
+        let slot = tls::slot();
+        if slot.borrowed.get() == 0
+            && let Some(private) = memory::private()
+            && let Some(count) = private.early.get(usize::from(self.function.code()))
+        {
+            count.fetch_add(1, Ordering::Relaxed);
+            private.early_any.store(1, Ordering::Relaxed);
+        }
+        None
+    }
+
+    #[inline(never)]
+    fn end_at(self, end: u64) -> Option<Ended> {
+        let slot = tls::slot();
+        if slot.borrowed.get() != 0 {
+            return None;
+        }
+        if slot.busy.get() != 0 && !stale(slot) {
+            if let Some(thread) = slot.thread.get().filter(|thread| thread.place.get() != 0) {
+                lane::skip(thread, self.function, Loss::Reentrant, end);
+            }
+            return None;
+        }
+        slot.busy.set(arch::stack_pointer());
+        compiler_fence(Ordering::SeqCst);
+        let thread = match slot.thread.get().filter(|thread| thread.place.get() != 0) {
+            Some(thread) => Some(thread),
+            None => life::ready().and_then(|()| lane::attach(slot)),
+        };
+        let Some(thread) = thread else {
+            slot.busy.set(0);
+            return None;
+        };
+        lane::count(thread, self.function);
+        Some(Ended { call: self, slot, thread, end })
+    }
+
+    /// Writes the event.
+    #[inline(always)]
+    fn event(self, thread: &Thread, end: u64, traced: Traced) {
+        let site = if SETTINGS.traces() { site::of(self.site) } else { 0 };
+        lane::push(
+            thread,
+            &Event {
+                start: self.start,
+                duration: end.wrapping_sub(self.start),
+                offset: traced.offset,
+                length: traced.length,
+                result: traced.result,
+                file: traced.file,
+                code: self.function.code(),
+                failed: false,
+                site,
+                parent: thread.parent.get(),
+                number: 0,
+                extension: 0,
+            },
+        );
+    }
+}
+
+const LAST_BYTE: usize = netra_event::segment::shard::direction::LAST_BYTE;
+
+/// Whether the bookkeeping that a busy mark stands for was left by `longjmp` out of a signal
+/// handler: its frame is gone if we are above it on the same stack.
+fn stale(slot: &Slot) -> bool {
+    const STACK: usize = 8 << 20;
+    let above = arch::stack_pointer().wrapping_sub(slot.busy.get());
+    above != 0 && above < STACK
+}
+
+struct Traced {
+    file: u32,
+    offset: i64,
+    length: u64,
+    result: i64,
+}
+
+/// A call that has ended and is being recorded. Dropped, it lets the thread's next call in.
+pub struct Ended {
+    /// The call.
+    pub call: Call,
+    /// When it ended.
+    pub end: u64,
+    /// The thread that made it.
+    pub thread: &'static Thread,
+    slot: &'static Slot,
+}
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        compiler_fence(Ordering::SeqCst);
+        self.slot.busy.set(0);
+    }
+}
+
+impl Ended {
+    /// When the call began.
+    #[must_use]
+    pub fn start(&self) -> u64 {
+        self.call.start
+    }
+
+    /// How long it took.
+    #[must_use]
+    pub fn took(&self) -> u64 {
+        self.end.wrapping_sub(self.call.start)
+    }
+
+    /// Counts it in the thread's record of a file.
+    pub fn with(&self, module: &Module, file: u32, count: impl FnOnce(&Shard, &Ended)) {
+        if let Some(shard) = shard::of(self.thread, module, file) {
+            count(&shard, self);
+        }
+    }
+
+    /// Writes the event of a call whose result says no more than its length.
+    pub fn event(&self, file: u32, offset: i64, length: u64) {
+        let result = length.cast_signed();
+        self.call.event(self.thread, self.end, Traced { file, offset, length, result });
+    }
+
+    /// Writes the event of a call with a result of its own.
+    pub fn event_with(&self, file: u32, offset: i64, length: u64, result: i64) {
+        self.call.event(self.thread, self.end, Traced { file, offset, length, result });
+    }
+
+    /// Writes the event of a call that failed.
+    pub fn failed(&self, file: u32, offset: i64, length: u64, errno: c_int) {
+        let site = if SETTINGS.traces() { site::of(self.call.site) } else { 0 };
+        lane::push(
+            self.thread,
+            &Event {
+                start: self.call.start,
+                duration: self.took(),
+                offset,
+                length,
+                result: i64::from(errno).wrapping_neg(),
+                file,
+                code: self.call.function.code(),
+                failed: true,
+                site,
+                parent: self.thread.parent.get(),
+                number: 0,
+                extension: 0,
+            },
+        );
+    }
+
+    /// Writes the event of a call that failed on a descriptor. One that is no descriptor at all is
+    /// worth an event too.
+    fn failed_behind(&self, file: Option<u32>, (offset, length): (i64, u64), errno: c_int) {
+        match file {
+            Some(file) => self.failed(file, offset, length, errno),
+            None if errno == libc::EBADF => self.failed(NO_FILE, offset, length, errno),
+            None => self.skip(Loss::Excluded),
+        }
+    }
+
+    /// The call has no event, for a reason.
+    pub fn skip(&self, reason: Loss) {
+        if let Some(lane) = self.thread.lane.get() {
+            lane.count_dropped(reason, self.end);
+        }
+    }
+
+    /// Writes the event of a call on no file.
+    pub fn alone(&self, offset: i64, length: u64) {
+        self.event(NO_FILE, offset, length);
+    }
+}

@@ -1,0 +1,643 @@
+//! Descriptors: open, read, write, seek, duplicate, sync, stat, close. Each exported name forwards
+//! to the real function of the same name, so that other preloaded libraries keep working.
+//!
+//! `open`, `openat` and `fcntl` are variadic in C; on our ABIs the optional argument lies in the same
+//! register as a fixed one would, and is looked at only where the call has it.
+
+use core::ffi::{c_char, c_int, c_uint, c_void};
+
+use libc::{iovec, off_t, ssize_t};
+use netra_event::segment::shard::posix;
+use netra_event::{Function, NO_OFFSET};
+
+use crate::call::{Call, Ended, Opening, Transfer};
+use crate::files::{self, Behind};
+use crate::shard::Shard;
+
+/// The functions behind the hooks.
+mod real {
+    use super::*;
+
+    crate::real! {
+        fn open(path: *const c_char, flags: c_int, mode: c_uint) -> c_int, else -1;
+        fn open64(path: *const c_char, flags: c_int, mode: c_uint) -> c_int, else -1;
+        fn __open_2(path: *const c_char, flags: c_int) -> c_int, else -1;
+        fn __open64_2(path: *const c_char, flags: c_int) -> c_int, else -1;
+        fn openat(directory: c_int, path: *const c_char, flags: c_int, mode: c_uint) -> c_int, else -1;
+        fn openat64(directory: c_int, path: *const c_char, flags: c_int, mode: c_uint) -> c_int, else -1;
+        fn __openat_2(directory: c_int, path: *const c_char, flags: c_int) -> c_int, else -1;
+        fn __openat64_2(directory: c_int, path: *const c_char, flags: c_int) -> c_int, else -1;
+        fn creat(path: *const c_char, mode: c_uint) -> c_int, else -1;
+        fn creat64(path: *const c_char, mode: c_uint) -> c_int, else -1;
+        fn close(descriptor: c_int) -> c_int, else -1;
+        fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int, else -1;
+        fn closefrom(first: c_int) -> (), else ();
+        fn read(descriptor: c_int, buffer: *mut c_void, bytes: usize) -> ssize_t, else -1;
+        fn __read_chk(descriptor: c_int, buffer: *mut c_void, bytes: usize, room: usize) -> ssize_t, else -1;
+        fn pread(descriptor: c_int, buffer: *mut c_void, bytes: usize, offset: off_t) -> ssize_t, else -1;
+        fn pread64(descriptor: c_int, buffer: *mut c_void, bytes: usize, offset: off_t) -> ssize_t, else -1;
+        fn __pread_chk(descriptor: c_int, buffer: *mut c_void, bytes: usize, offset: off_t, room: usize) -> ssize_t, else -1;
+        fn __pread64_chk(descriptor: c_int, buffer: *mut c_void, bytes: usize, offset: off_t, room: usize) -> ssize_t, else -1;
+        fn write(descriptor: c_int, buffer: *const c_void, bytes: usize) -> ssize_t, else -1;
+        fn pwrite(descriptor: c_int, buffer: *const c_void, bytes: usize, offset: off_t) -> ssize_t, else -1;
+        fn pwrite64(descriptor: c_int, buffer: *const c_void, bytes: usize, offset: off_t) -> ssize_t, else -1;
+        fn readv(descriptor: c_int, parts: *const iovec, count: c_int) -> ssize_t, else -1;
+        fn writev(descriptor: c_int, parts: *const iovec, count: c_int) -> ssize_t, else -1;
+        fn preadv(descriptor: c_int, parts: *const iovec, count: c_int, offset: off_t) -> ssize_t, else -1;
+        fn preadv64(descriptor: c_int, parts: *const iovec, count: c_int, offset: off_t) -> ssize_t, else -1;
+        fn pwritev(descriptor: c_int, parts: *const iovec, count: c_int, offset: off_t) -> ssize_t, else -1;
+        fn pwritev64(descriptor: c_int, parts: *const iovec, count: c_int, offset: off_t) -> ssize_t, else -1;
+        fn preadv2(descriptor: c_int, parts: *const iovec, count: c_int, offset: off_t, flags: c_int) -> ssize_t, else -1;
+        fn preadv64v2(descriptor: c_int, parts: *const iovec, count: c_int, offset: off_t, flags: c_int) -> ssize_t, else -1;
+        fn pwritev2(descriptor: c_int, parts: *const iovec, count: c_int, offset: off_t, flags: c_int) -> ssize_t, else -1;
+        fn pwritev64v2(descriptor: c_int, parts: *const iovec, count: c_int, offset: off_t, flags: c_int) -> ssize_t, else -1;
+        fn lseek(descriptor: c_int, offset: off_t, whence: c_int) -> off_t, else -1;
+        fn lseek64(descriptor: c_int, offset: off_t, whence: c_int) -> off_t, else -1;
+        fn dup(descriptor: c_int) -> c_int, else -1;
+        fn dup2(descriptor: c_int, to: c_int) -> c_int, else -1;
+        fn dup3(descriptor: c_int, to: c_int, flags: c_int) -> c_int, else -1;
+        fn fcntl(descriptor: c_int, command: c_int, argument: usize) -> c_int, else -1;
+        fn fcntl64(descriptor: c_int, command: c_int, argument: usize) -> c_int, else -1;
+        fn fsync(descriptor: c_int) -> c_int, else -1;
+        fn fdatasync(descriptor: c_int) -> c_int, else -1;
+        fn stat(path: *const c_char, into: *mut libc::stat) -> c_int, else -1;
+        fn stat64(path: *const c_char, into: *mut libc::stat) -> c_int, else -1;
+        fn lstat(path: *const c_char, into: *mut libc::stat) -> c_int, else -1;
+        fn lstat64(path: *const c_char, into: *mut libc::stat) -> c_int, else -1;
+        fn fstat(descriptor: c_int, into: *mut libc::stat) -> c_int, else -1;
+        fn fstat64(descriptor: c_int, into: *mut libc::stat) -> c_int, else -1;
+        fn fstatat(directory: c_int, path: *const c_char, into: *mut libc::stat, flags: c_int) -> c_int, else -1;
+        fn fstatat64(directory: c_int, path: *const c_char, into: *mut libc::stat, flags: c_int) -> c_int, else -1;
+        fn __xstat(version: c_int, path: *const c_char, into: *mut libc::stat) -> c_int, else -1;
+        fn __xstat64(version: c_int, path: *const c_char, into: *mut libc::stat) -> c_int, else -1;
+        fn __lxstat(version: c_int, path: *const c_char, into: *mut libc::stat) -> c_int, else -1;
+        fn __lxstat64(version: c_int, path: *const c_char, into: *mut libc::stat) -> c_int, else -1;
+        fn __fxstat(version: c_int, descriptor: c_int, into: *mut libc::stat) -> c_int, else -1;
+        fn __fxstat64(version: c_int, descriptor: c_int, into: *mut libc::stat) -> c_int, else -1;
+        fn __fxstatat(version: c_int, directory: c_int, path: *const c_char, into: *mut libc::stat, flags: c_int) -> c_int, else -1;
+        fn __fxstatat64(version: c_int, directory: c_int, path: *const c_char, into: *mut libc::stat, flags: c_int) -> c_int, else -1;
+    }
+}
+
+/// Hooks that differ in their name only: one body, the real function of the same name as `real`.
+macro_rules! named {
+    ($(#[$doc:meta])* fn [$name:ident $($more:ident)*]($($arg:ident: $kind:ty),*) -> $result:ty, $real:ident => $body:block) => {
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// The caller keeps the contract of the C function; every argument goes on untouched. The
+        /// last argument is the caller's return address.
+        pub unsafe extern "C" fn $name($($arg: $kind),*) -> $result {
+            use real::$name as $real;
+            $body
+        }
+        named! { $(#[$doc])* fn [$($more)*]($($arg: $kind),*) -> $result, $real => $body }
+    };
+    ($(#[$doc:meta])* fn []($($arg:ident: $kind:ty),*) -> $result:ty, $real:ident => $body:block) => {};
+}
+
+fn aligned<T>(buffer: *const T) -> bool {
+    buffer.addr().is_multiple_of(8)
+}
+
+/// Whether an open looks at its mode.
+fn given_mode(flags: c_int, mode: c_uint) -> c_uint {
+    if flags & libc::O_CREAT != 0 || flags & libc::O_TMPFILE == libc::O_TMPFILE { mode } else { 0 }
+}
+
+named! {
+    /// `open(2)`.
+    fn [open open64](path: *const c_char, flags: c_int, mode: c_uint, site: usize) -> c_int, real => {
+        let call = Call::begin(Function::Open, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(path, flags, mode) };
+        let mode = given_mode(flags, mode);
+        call.opened(&Opening { directory: libc::AT_FDCWD, path, flags, mode }, done);
+        done
+    }
+}
+named! {
+    /// `open(2)` as fortified programs call it, without a mode.
+    fn [__open_2 __open64_2](path: *const c_char, flags: c_int, site: usize) -> c_int, real => {
+        let call = Call::begin(Function::Open, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(path, flags) };
+        call.opened(&Opening { directory: libc::AT_FDCWD, path, flags, mode: 0 }, done);
+        done
+    }
+}
+named! {
+    /// `openat(2)`.
+    fn [openat openat64](directory: c_int, path: *const c_char, flags: c_int, mode: c_uint, site: usize) -> c_int, real => {
+        let call = Call::begin(Function::Openat, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(directory, path, flags, mode) };
+        let mode = given_mode(flags, mode);
+        call.opened(&Opening { directory, path, flags, mode }, done);
+        done
+    }
+}
+named! {
+    /// `openat(2)` as fortified programs call it, without a mode.
+    fn [__openat_2 __openat64_2](directory: c_int, path: *const c_char, flags: c_int, site: usize) -> c_int, real => {
+        let call = Call::begin(Function::Openat, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(directory, path, flags) };
+        call.opened(&Opening { directory, path, flags, mode: 0 }, done);
+        done
+    }
+}
+named! {
+    /// `creat(2)`.
+    fn [creat creat64](path: *const c_char, mode: c_uint, site: usize) -> c_int, real => {
+        let call = Call::begin(Function::Creat, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(path, mode) };
+        let flags = libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC;
+        call.opened(&Opening { directory: libc::AT_FDCWD, path, flags, mode }, done);
+        done
+    }
+}
+named! {
+    /// `close(2)`.
+    fn [close](descriptor: c_int, site: usize) -> c_int, real => {
+        let call = Call::begin(Function::Close, site);
+        let was = Call::detach(descriptor);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(descriptor) };
+        call.closed(descriptor, was, done);
+        done
+    }
+}
+named! {
+    /// `close_range(2)`.
+    fn [close_range](first: c_uint, last: c_uint, flags: c_int, site: usize) -> c_int, real => {
+        const CLOEXEC: c_int = 4;
+        let call = Call::begin(Function::CloseRange, site);
+        if flags & CLOEXEC == 0 {
+            Call::detach_range(first, last);
+        }
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(first, last, flags) };
+        if let Some(ended) = call.end_quietly() {
+            ended.alone(i64::from(first), u64::from(last));
+        }
+        done
+    }
+}
+named! {
+    /// `closefrom(3)`.
+    fn [closefrom](first: c_int, site: usize) -> (), real => {
+        let call = Call::begin(Function::Closefrom, site);
+        Call::detach_range(first.max(0).cast_unsigned(), c_uint::MAX);
+        // SAFETY: the caller's contract is the real function's.
+        unsafe { real(first) };
+        if let Some(ended) = call.end_quietly() {
+            ended.alone(i64::from(first), 0);
+        }
+    }
+}
+named! {
+    /// `read(2)`.
+    fn [read](descriptor: c_int, buffer: *mut c_void, asked: usize, site: usize) -> ssize_t, real => {
+        let call = Call::begin(Function::Read, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(descriptor, buffer, asked) };
+        let aligned = aligned(buffer);
+        call.moved::<false>(&Transfer { descriptor, at: None, asked, aligned }, done);
+        done
+    }
+}
+named! {
+    /// `read(2)` as fortified programs call it.
+    fn [__read_chk](descriptor: c_int, buffer: *mut c_void, asked: usize, room: usize, site: usize) -> ssize_t, real => {
+        let call = Call::begin(Function::Read, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(descriptor, buffer, asked, room) };
+        let aligned = aligned(buffer);
+        call.moved::<false>(&Transfer { descriptor, at: None, asked, aligned }, done);
+        done
+    }
+}
+named! {
+    /// `pread(2)`.
+    fn [pread pread64](descriptor: c_int, buffer: *mut c_void, asked: usize, offset: off_t, site: usize) -> ssize_t, real => {
+        let call = Call::begin(Function::Pread, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(descriptor, buffer, asked, offset) };
+        let aligned = aligned(buffer);
+        call.moved::<false>(&Transfer { descriptor, at: Some(offset), asked, aligned }, done);
+        done
+    }
+}
+named! {
+    /// `pread(2)` as fortified programs call it.
+    fn [__pread_chk __pread64_chk](descriptor: c_int, buffer: *mut c_void, asked: usize, offset: off_t, room: usize, site: usize) -> ssize_t, real => {
+        let call = Call::begin(Function::Pread, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(descriptor, buffer, asked, offset, room) };
+        let aligned = aligned(buffer);
+        call.moved::<false>(&Transfer { descriptor, at: Some(offset), asked, aligned }, done);
+        done
+    }
+}
+named! {
+    /// `write(2)`.
+    fn [write](descriptor: c_int, buffer: *const c_void, asked: usize, site: usize) -> ssize_t, real => {
+        let call = Call::begin(Function::Write, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(descriptor, buffer, asked) };
+        let aligned = aligned(buffer);
+        call.moved::<true>(&Transfer { descriptor, at: None, asked, aligned }, done);
+        done
+    }
+}
+named! {
+    /// `pwrite(2)`.
+    fn [pwrite pwrite64](descriptor: c_int, buffer: *const c_void, asked: usize, offset: off_t, site: usize) -> ssize_t, real => {
+        let call = Call::begin(Function::Pwrite, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(descriptor, buffer, asked, offset) };
+        let aligned = aligned(buffer);
+        call.moved::<true>(&Transfer { descriptor, at: Some(offset), asked, aligned }, done);
+        done
+    }
+}
+
+/// Bytes a vectored call asks for, and whether all its parts are aligned. Looked at after the real
+/// call has accepted them; of a call that failed nothing is looked at.
+fn parts(parts: *const iovec, count: c_int, done: ssize_t) -> (usize, bool) {
+    let count = usize::try_from(count).unwrap_or(0);
+    if done < 0 || parts.is_null() || count > 1024 {
+        return (0, true);
+    }
+    // SAFETY: the kernel has just read `count` parts from here.
+    let parts = unsafe { core::slice::from_raw_parts(parts, count) };
+    parts.iter().fold((0, true), |(sum, whole), part| {
+        (sum.wrapping_add(part.iov_len), whole && aligned(part.iov_base))
+    })
+}
+
+/// Ends a vectored call; −1 as an offset means the descriptor's position.
+#[inline(never)]
+fn vectored<const WRITE: bool>(
+    call: Call,
+    descriptor: c_int,
+    list: *const iovec,
+    count: c_int,
+    at: Option<off_t>,
+    done: ssize_t,
+) {
+    let (asked, aligned) = parts(list, count, done);
+    call.moved::<WRITE>(&Transfer { descriptor, at, asked, aligned }, done);
+}
+
+named! {
+    /// `readv(2)`.
+    fn [readv](descriptor: c_int, list: *const iovec, count: c_int, site: usize) -> ssize_t, real => {
+        let call = Call::begin(Function::Readv, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(descriptor, list, count) };
+        vectored::<false>(call, descriptor, list, count, None, done);
+        done
+    }
+}
+named! {
+    /// `writev(2)`.
+    fn [writev](descriptor: c_int, list: *const iovec, count: c_int, site: usize) -> ssize_t, real => {
+        let call = Call::begin(Function::Writev, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(descriptor, list, count) };
+        vectored::<true>(call, descriptor, list, count, None, done);
+        done
+    }
+}
+named! {
+    /// `preadv(2)`.
+    fn [preadv preadv64](descriptor: c_int, list: *const iovec, count: c_int, offset: off_t, site: usize) -> ssize_t, real => {
+        let call = Call::begin(Function::Preadv, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(descriptor, list, count, offset) };
+        vectored::<false>(call, descriptor, list, count, Some(offset), done);
+        done
+    }
+}
+named! {
+    /// `pwritev(2)`.
+    fn [pwritev pwritev64](descriptor: c_int, list: *const iovec, count: c_int, offset: off_t, site: usize) -> ssize_t, real => {
+        let call = Call::begin(Function::Pwritev, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(descriptor, list, count, offset) };
+        vectored::<true>(call, descriptor, list, count, Some(offset), done);
+        done
+    }
+}
+named! {
+    /// `preadv2(2)`; an offset of −1 means the descriptor's position.
+    fn [preadv2 preadv64v2](descriptor: c_int, list: *const iovec, count: c_int, offset: off_t, flags: c_int, site: usize) -> ssize_t, real => {
+        let call = Call::begin(Function::Preadv2, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(descriptor, list, count, offset, flags) };
+        vectored::<false>(call, descriptor, list, count, (offset != -1).then_some(offset), done);
+        done
+    }
+}
+named! {
+    /// `pwritev2(2)`; an offset of −1 means the descriptor's position.
+    fn [pwritev2 pwritev64v2](descriptor: c_int, list: *const iovec, count: c_int, offset: off_t, flags: c_int, site: usize) -> ssize_t, real => {
+        let call = Call::begin(Function::Pwritev2, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(descriptor, list, count, offset, flags) };
+        vectored::<true>(call, descriptor, list, count, (offset != -1).then_some(offset), done);
+        done
+    }
+}
+named! {
+    /// `lseek(2)`.
+    fn [lseek lseek64](descriptor: c_int, offset: off_t, whence: c_int, site: usize) -> off_t, real => {
+        let call = Call::begin(Function::Lseek, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(descriptor, offset, whence) };
+        let whence = u64::from(whence.cast_unsigned());
+        let at = if done < 0 { offset } else { done };
+        call.on_descriptor(descriptor, done, (at, whence), |shard, ended| {
+            if let Some(open) = files::tracked(descriptor) {
+                open.seek(done.cast_unsigned());
+            }
+            meta::<{ posix::SEEKS }>(shard, ended);
+        });
+        done
+    }
+}
+
+/// Counts a call and its time among those that move no data.
+fn meta<const AT: usize>(shard: &Shard, ended: &Ended) {
+    shard.add::<AT>(1);
+    shard.add::<{ posix::META_TIME }>(ended.took());
+}
+
+/// Ends a call that made `to` from `from`.
+fn duplicated(call: Call, from: c_int, to: c_int, same: bool) {
+    if to >= 0 && !same {
+        Call::duplicate(from, to);
+    }
+    let length = u64::from(to.max(0).cast_unsigned());
+    call.on_descriptor(from, i64::from(to), (i64::from(from), length), |shard, ended| {
+        shard.add::<{ posix::OPENS }>(1);
+        meta::<{ posix::DUPS }>(shard, ended);
+    });
+}
+
+named! {
+    /// `dup(2)`.
+    fn [dup](descriptor: c_int, site: usize) -> c_int, real => {
+        let call = Call::begin(Function::Dup, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(descriptor) };
+        duplicated(call, descriptor, done, false);
+        done
+    }
+}
+named! {
+    /// `dup2(2)`.
+    fn [dup2](descriptor: c_int, to: c_int, site: usize) -> c_int, real => {
+        let call = Call::begin(Function::Dup2, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(descriptor, to) };
+        duplicated(call, descriptor, done, descriptor == to);
+        done
+    }
+}
+named! {
+    /// `dup3(2)`.
+    fn [dup3](descriptor: c_int, to: c_int, flags: c_int, site: usize) -> c_int, real => {
+        let call = Call::begin(Function::Dup3, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(descriptor, to, flags) };
+        duplicated(call, descriptor, done, false);
+        done
+    }
+}
+named! {
+    /// `fcntl(2)`: duplicates and status flags matter here.
+    fn [fcntl fcntl64](descriptor: c_int, command: c_int, argument: usize, site: usize) -> c_int, real => {
+        let call = Call::begin(Function::Fcntl, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(descriptor, command, argument) };
+        if matches!(command, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) {
+            duplicated(call, descriptor, done, false);
+            return done;
+        }
+        let about = (i64::from(command), 0);
+        call.on_descriptor(descriptor, i64::from(done), about, |_, _| {
+            if command == libc::F_SETFL && let Some(open) = files::tracked(descriptor) {
+                // The flags are an int in the low half of the argument.
+                open.set_flags(argument as c_int);
+            }
+        });
+        done
+    }
+}
+
+/// Counts a sync as Darshan does: its time belongs to writing.
+fn synced<const AT: usize>(call: Call, descriptor: c_int, done: c_int) {
+    const TIME: usize = posix::WRITE + netra_event::segment::shard::direction::TIME;
+    call.on_descriptor(descriptor, i64::from(done), (NO_OFFSET, 0), |shard, ended| {
+        shard.add::<AT>(1);
+        shard.add::<TIME>(ended.took());
+    });
+}
+
+named! {
+    /// `fsync(2)`.
+    fn [fsync](descriptor: c_int, site: usize) -> c_int, real => {
+        let call = Call::begin(Function::Fsync, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(descriptor) };
+        synced::<{ posix::FSYNCS }>(call, descriptor, done);
+        done
+    }
+}
+named! {
+    /// `fdatasync(2)`.
+    fn [fdatasync](descriptor: c_int, site: usize) -> c_int, real => {
+        let call = Call::begin(Function::Fdatasync, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(descriptor) };
+        synced::<{ posix::FDSYNCS }>(call, descriptor, done);
+        done
+    }
+}
+
+/// Counts a stat, of regular files only, as Darshan does.
+///
+/// # Safety
+/// `found` is the buffer of a call that succeeded.
+unsafe fn looked_up(shard: &Shard, ended: &Ended, found: *const libc::stat) {
+    // SAFETY: the caller vouches.
+    let mode = unsafe { (*found).st_mode };
+    if mode & libc::S_IFMT == libc::S_IFREG {
+        meta::<{ posix::STATS }>(shard, ended);
+    }
+}
+
+/// Ends a stat of a path.
+///
+/// # Safety
+/// `path` and `into` are those of the real call.
+unsafe fn stat_of(
+    call: Call,
+    directory: c_int,
+    path: *const c_char,
+    into: *const libc::stat,
+    done: c_int,
+) {
+    // SAFETY: the real call took both; after success the buffer is filled.
+    unsafe {
+        call.on_path(directory, path, i64::from(done), (NO_OFFSET, 0), |shard, ended| {
+            looked_up(shard, ended, into);
+        });
+    }
+}
+
+/// Ends a stat of a descriptor.
+fn stat_at(call: Call, descriptor: c_int, into: *const libc::stat, done: c_int) {
+    call.on_descriptor(descriptor, i64::from(done), (NO_OFFSET, 0), |shard, ended| {
+        // SAFETY: the call succeeded, so the buffer is filled.
+        unsafe { looked_up(shard, ended, into) };
+    });
+}
+
+named! {
+    /// `stat(2)`.
+    fn [stat stat64](path: *const c_char, into: *mut libc::stat, site: usize) -> c_int, real => {
+        let call = Call::begin(Function::Stat, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(path, into) };
+        // SAFETY: the arguments of the call that was just made.
+        unsafe { stat_of(call, libc::AT_FDCWD, path, into, done) };
+        done
+    }
+}
+named! {
+    /// `lstat(2)`.
+    fn [lstat lstat64](path: *const c_char, into: *mut libc::stat, site: usize) -> c_int, real => {
+        let call = Call::begin(Function::Lstat, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(path, into) };
+        // SAFETY: the arguments of the call that was just made.
+        unsafe { stat_of(call, libc::AT_FDCWD, path, into, done) };
+        done
+    }
+}
+named! {
+    /// `fstat(2)`.
+    fn [fstat fstat64](descriptor: c_int, into: *mut libc::stat, site: usize) -> c_int, real => {
+        let call = Call::begin(Function::Fstat, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(descriptor, into) };
+        stat_at(call, descriptor, into, done);
+        done
+    }
+}
+
+/// Ends an `fstatat`, which without a path is about its descriptor.
+///
+/// # Safety
+/// `path` and `into` are those of the real call.
+unsafe fn stat_from(
+    call: Call,
+    directory: c_int,
+    path: *const c_char,
+    into: *const libc::stat,
+    flags: c_int,
+    done: c_int,
+) {
+    // SAFETY: the path is null or a C string of at least its NUL.
+    let empty = path.is_null() || unsafe { path.read() } == 0;
+    if empty && flags & libc::AT_EMPTY_PATH != 0 {
+        stat_at(call, directory, into, done);
+    } else {
+        // SAFETY: the caller vouches.
+        unsafe { stat_of(call, directory, path, into, done) };
+    }
+}
+
+named! {
+    /// `fstatat(2)`.
+    fn [fstatat fstatat64](directory: c_int, path: *const c_char, into: *mut libc::stat, flags: c_int, site: usize) -> c_int, real => {
+        let call = Call::begin(Function::Fstatat, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(directory, path, into, flags) };
+        // SAFETY: the arguments of the call that was just made.
+        unsafe { stat_from(call, directory, path, into, flags, done) };
+        done
+    }
+}
+named! {
+    /// `stat(2)` as programs built before glibc 2.33 call it.
+    fn [__xstat __xstat64](version: c_int, path: *const c_char, into: *mut libc::stat, site: usize) -> c_int, real => {
+        let call = Call::begin(Function::Stat, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(version, path, into) };
+        // SAFETY: the arguments of the call that was just made.
+        unsafe { stat_of(call, libc::AT_FDCWD, path, into, done) };
+        done
+    }
+}
+named! {
+    /// `lstat(2)` as programs built before glibc 2.33 call it.
+    fn [__lxstat __lxstat64](version: c_int, path: *const c_char, into: *mut libc::stat, site: usize) -> c_int, real => {
+        let call = Call::begin(Function::Lstat, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(version, path, into) };
+        // SAFETY: the arguments of the call that was just made.
+        unsafe { stat_of(call, libc::AT_FDCWD, path, into, done) };
+        done
+    }
+}
+named! {
+    /// `fstat(2)` as programs built before glibc 2.33 call it.
+    fn [__fxstat __fxstat64](version: c_int, descriptor: c_int, into: *mut libc::stat, site: usize) -> c_int, real => {
+        let call = Call::begin(Function::Fstat, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(version, descriptor, into) };
+        stat_at(call, descriptor, into, done);
+        done
+    }
+}
+named! {
+    /// `fstatat(2)` as programs built before glibc 2.33 call it.
+    fn [__fxstatat __fxstatat64](version: c_int, directory: c_int, path: *const c_char, into: *mut libc::stat, flags: c_int, site: usize) -> c_int, real => {
+        let call = Call::begin(Function::Fstatat, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(version, directory, path, into, flags) };
+        // SAFETY: the arguments of the call that was just made.
+        unsafe { stat_from(call, directory, path, into, flags, done) };
+        done
+    }
+}
+
+impl Call {
+    /// Stops following a descriptor that is about to be closed, unless this is a child of vfork.
+    fn detach(descriptor: c_int) -> Behind {
+        if crate::tls::slot().borrowed.get() != 0 {
+            Behind::Ignored
+        } else {
+            files::detach(descriptor)
+        }
+    }
+
+    fn detach_range(first: c_uint, last: c_uint) {
+        if crate::tls::slot().borrowed.get() == 0 {
+            files::forget_range(first, last);
+        }
+    }
+
+    fn duplicate(from: c_int, to: c_int) {
+        let slot = crate::tls::slot();
+        if slot.borrowed.get() == 0 && crate::life::is_ready() {
+            files::duplicate(from, to);
+        }
+    }
+}

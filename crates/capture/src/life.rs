@@ -1,0 +1,371 @@
+//! How a process begins, forks, replaces itself and ends, as netra sees it.
+//!
+//! **Start.** The constructor reads the settings and the clock and registers what runs at exit. The
+//! memory and the segment are made at the first hooked call, so a process that does no I/O pays
+//! nothing. A call made by another library's constructor before ours does the same work.
+//!
+//! **fork, raw clone.** The child finds its private memory zeroed, notices at its first call that it
+//! is not set up, and sets up a segment of its own over its parent's mapping. There is no atfork
+//! handler; a child that does no I/O leaves no trace.
+//!
+//! **vfork.** The child borrows its parent's memory; `arch::vfork` marks the thread, and hooks pass.
+//!
+//! **exec.** Descriptors that the new image inherits are adopted when it first uses them. The old
+//! image's segment stays and says that it was replaced.
+//!
+//! **Exit.** Our handler is registered before the loader's own, hence runs last, after every
+//! handler and destructor of the application: calls made there still count. `quick_exit` and
+//! `_exit` write the log too. After abort or a deadly signal the segment is what is left.
+//!
+//! **Thread end.** A key's destructor gives the thread's place to the next thread.
+
+use core::ffi::{c_char, c_int, c_void};
+use core::ptr;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use netra_event::segment::{CALIBRATIONS, Header, MAGIC, State, UNTRACED, VERSION};
+
+use crate::arena::{ARENA, note};
+use crate::log;
+use crate::memory::{self, Private};
+use crate::mount;
+use crate::name;
+use crate::object;
+use crate::real;
+use crate::settings::{LONGEST_PATH, SETTINGS};
+use crate::sys::{self, Refused};
+use crate::text::{Text, decimal};
+use crate::time::{self, ORIGIN};
+use crate::tls;
+
+unsafe extern "C" {
+    static environ: *const *const c_char;
+    fn __cxa_atexit(
+        run: extern "C" fn(*mut c_void),
+        with: *mut c_void,
+        object: *mut c_void,
+    ) -> c_int;
+    fn __cxa_at_quick_exit(run: extern "C" fn(*mut c_void), object: *mut c_void) -> c_int;
+}
+
+/// 0 before the start, 1 while it goes on, 2 after it.
+static STARTED: AtomicU32 = AtomicU32::new(0);
+/// The process that was set up last: another one than now means a fork.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
+/// The key whose destructor tells that a thread ends, plus one.
+static KEY: AtomicU32 = AtomicU32::new(0);
+
+/// The library is loaded.
+pub fn start() {
+    if STARTED.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Acquire).is_err() {
+        return;
+    }
+    // SAFETY: the environment is the loader's list, and nobody reads settings before `STARTED`.
+    unsafe { SETTINGS.read(environ) };
+    time::choose();
+    ORIGIN.set(time::pair());
+    if !SETTINGS.disabled() && memory::map().is_some() {
+        make_key();
+        // SAFETY: both handlers stay as long as the process; we are never unloaded.
+        unsafe {
+            __cxa_atexit(at_exit, ptr::null_mut(), ptr::null_mut());
+            __cxa_at_quick_exit(at_exit, ptr::null_mut());
+        }
+    }
+    STARTED.store(2, Ordering::Release);
+}
+
+extern "C" fn at_exit(_: *mut c_void) {
+    finish();
+}
+
+/// Whether this process is set up.
+#[must_use]
+pub fn is_ready() -> bool {
+    memory::private().is_some_and(|private| private.alive.load(Ordering::Acquire) != 0)
+}
+
+/// Makes sure that this process is set up; none if netra is off in it.
+#[cold]
+pub fn ready() -> Option<()> {
+    if STARTED.load(Ordering::Acquire) != 2 {
+        start();
+    }
+    if SETTINGS.disabled() || STARTED.load(Ordering::Acquire) != 2 {
+        return None;
+    }
+    let private = memory::map()?;
+    // Nobody waits for long: a set-up takes a tenth of a millisecond, once.
+    for _ in 0..10_000 {
+        if private.alive.load(Ordering::Acquire) != 0 {
+            return Some(());
+        }
+        if private.starting.swap(1, Ordering::AcqRel) == 0 {
+            set_up(private);
+        } else {
+            sys::give_way();
+        }
+    }
+    None
+}
+
+/// Makes the segment and fills its head.
+fn set_up(private: &Private) {
+    let process = sys::ask(libc::SYS_getpid);
+    let before = PROCESS.swap(process, Ordering::Relaxed);
+    if before != 0 {
+        // A child: its recording begins now.
+        ORIGIN.set(time::pair());
+    }
+    let (path, why) = match segment_path(process) {
+        Ok(path) => (Some(path), None),
+        Err(why) => (None, Some(why)),
+    };
+    let wanted = path.is_some();
+    let budget = if SETTINGS.traces() { SETTINGS.budget() } else { 0 };
+    let Some(header) = ARENA.create(path, budget as usize) else { return };
+    name::set_up();
+    crate::site::set_up();
+    fill(header, process, before);
+    mount::set_up();
+    for line in SETTINGS.notes().split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
+        note(line);
+    }
+    if let Some(why) = why {
+        note(why);
+    } else if wanted && ARENA.path().is_none() {
+        note(b"no file could be made for the segment: it is in memory only");
+    }
+    header.magic.store(u64::from_le_bytes(MAGIC), Ordering::Release);
+    private.alive.store(1, Ordering::Release);
+    if SETTINGS.debugs() {
+        let mut line = Text::<LONGEST_PATH>::new();
+        line.push(b"netra: recording process ").number(u64::from(process));
+        if let Some(path) = ARENA.path() {
+            line.push(b" in ").push(path.bytes());
+        }
+        line.push(b"\n");
+        sys::say(2, line.bytes());
+    }
+}
+
+fn fill(header: &Header, process: u32, before: u32) {
+    let launch = SETTINGS.launch();
+    header.version.store(VERSION, Ordering::Relaxed);
+    header.state.store(State::Running as u32, Ordering::Relaxed);
+    header.pid.store(process, Ordering::Relaxed);
+    header.ppid.store(sys::ask(libc::SYS_getppid), Ordering::Relaxed);
+    header.uid.store(sys::ask(libc::SYS_getuid), Ordering::Relaxed);
+    header.fork_parent.store(before, Ordering::Relaxed);
+    header.process_start.store(process_start(c"/proc/self/stat"), Ordering::Relaxed);
+    header
+        .rank_plus_one
+        .store(launch.rank.map_or(0, |rank| rank.wrapping_add(1)), Ordering::Relaxed);
+    header.rank_source.store(if launch.rank.is_some() { 2 } else { 0 }, Ordering::Relaxed);
+    header.nprocs.store(launch.nprocs.unwrap_or(0), Ordering::Relaxed);
+    header.job_id.store(launch.job_id.unwrap_or(u64::from(process)), Ordering::Relaxed);
+    header.clock.store(time::choose() as u32, Ordering::Relaxed);
+    header.budget.store(SETTINGS.budget(), Ordering::Relaxed);
+    if !SETTINGS.traces() {
+        header.flags.fetch_or(UNTRACED, Ordering::Relaxed);
+    }
+    if let Some(first) = header.calibration.first() {
+        first.ticks.store(ORIGIN.ticks(), Ordering::Relaxed);
+        first.realtime.store(ORIGIN.time(), Ordering::Relaxed);
+    }
+    header.calibrations.store(1, Ordering::Relaxed);
+    let mut host = [0; 65];
+    let host = sys::host_name(&mut host);
+    header.host.store(ARENA.text(host), Ordering::Relaxed);
+    header.job.store(ARENA.text(job_key(host).bytes()), Ordering::Relaxed);
+    let mut buffer = [0_u8; 3072];
+    let exe = sys::read_link(object::EXECUTABLE, &mut buffer).unwrap_or_default();
+    header.exe.store(ARENA.text(exe), Ordering::Relaxed);
+    let command = command_line(&mut buffer);
+    header.command.store(ARENA.text(command), Ordering::Relaxed);
+    if let Some(path) = ARENA.path() {
+        header.path.store(ARENA.text(path.bytes()), Ordering::Relaxed);
+    }
+    calibrate(header);
+}
+
+/// Adds a pair of ticks and time to the header.
+pub fn calibrate(header: &Header) {
+    let (ticks, realtime) = time::pair();
+    let count = header.calibrations.load(Ordering::Relaxed);
+    // The first place is the start's; the others take turns (`segment::View::newest`).
+    let turns = (CALIBRATIONS as u64).wrapping_sub(1);
+    let place = count.wrapping_sub(1).checked_rem(turns).unwrap_or(0).wrapping_add(1);
+    if let Some(place) = header.calibration.get(place as usize) {
+        place.ticks.store(ticks, Ordering::Relaxed);
+        place.realtime.store(realtime, Ordering::Relaxed);
+        header.calibrations.store(count.wrapping_add(1), Ordering::Release);
+    }
+}
+
+/// Arguments joined by spaces.
+fn command_line(buffer: &mut [u8; 3072]) -> &[u8] {
+    let Ok(file) = sys::open(c"/proc/self/cmdline", libc::O_RDONLY, 0) else { return &[] };
+    let length = file.read_full(buffer);
+    let Some(line) = buffer.get_mut(..length.saturating_sub(1)) else { return &[] };
+    for byte in line.iter_mut().filter(|byte| **byte == 0) {
+        *byte = b' ';
+    }
+    line
+}
+
+/// The job's text key.
+fn job_key(host: &[u8]) -> Text<192> {
+    let mut key = Text::new();
+    let launch = SETTINGS.launch();
+    match (SETTINGS.job(), launch.job_id) {
+        ([], Some(id)) => {
+            key.push(launch.scheduler.as_bytes())
+                .push(b".")
+                .number(id)
+                .push(b".")
+                .number(launch.step);
+        }
+        ([], None) => {
+            let session = u64::from(sys::session());
+            let mut stat = Text::<32>::new();
+            stat.push(b"/proc/").number(session).push(b"/stat");
+            let began = stat.path().map_or(0, process_start);
+            key.push(host).push(b".").number(session).push(b".").number(began);
+        }
+        (given, _) => {
+            key.push(given);
+        }
+    }
+    key
+}
+
+/// When a process began, in clock ticks since boot: the 22nd field of its `stat`.
+fn process_start(path: &core::ffi::CStr) -> u64 {
+    let mut buffer = [0_u8; 512];
+    let Ok(file) = sys::open(path, libc::O_RDONLY, 0) else { return 0 };
+    let length = file.read_full(&mut buffer);
+    let stat = buffer.get(..length).unwrap_or_default();
+    // The second field is a name in parentheses that may itself hold anything.
+    let name = stat.iter().rposition(|&byte| byte == b')').unwrap_or(0);
+    let mut fields = stat.get(name..).unwrap_or_default().split(|&byte| byte == b' ');
+    fields.nth(20).and_then(decimal).unwrap_or(0)
+}
+
+/// Where this process's segment goes: a directory that is ours alone, and a name nobody has used.
+fn segment_path(process: u32) -> Result<Text<LONGEST_PATH>, &'static [u8]> {
+    let user = sys::ask(libc::SYS_geteuid);
+    let mut path = Text::new();
+    path.push(SETTINGS.segment_dir()).push(b"/netra-").number(u64::from(user));
+    let name = path.path().ok_or(&b"the directory of segments has too long a name"[..])?;
+    match sys::make_directory(name, 0o700) {
+        Ok(()) | Err(Refused(libc::EEXIST)) => {}
+        Err(_) => {
+            return Err(b"the directory of segments cannot be made: the segment is in memory only");
+        }
+    }
+    let private = sys::metadata(name).is_ok_and(|found| {
+        found.mode & libc::S_IFMT == libc::S_IFDIR && found.uid == user && found.mode & 0o077 == 0
+    });
+    if !private {
+        return Err(b"the directory of segments is not ours alone: the segment is in memory only");
+    }
+    path.push(b"/").number(u64::from(process)).push(b"-").number(ORIGIN.time()).push(b".segment");
+    Ok(path)
+}
+
+/// Writes the log, once, and lets the segment go if that worked. Late calls still count in memory.
+pub fn finish() {
+    let Some(private) = memory::private() else { return };
+    let slot = tls::slot();
+    // A child that did no I/O has nothing to say; a child of vfork speaks for its parent.
+    if slot.borrowed.get() != 0 || private.alive.load(Ordering::Acquire) == 0 {
+        return;
+    }
+    if private.finished.swap(1, Ordering::AcqRel) != 0 {
+        return;
+    }
+    let Some(header) = ARENA.header() else { return };
+    calibrate(header);
+    header.end.store(time::realtime(), Ordering::Relaxed);
+    let written = log::write(header);
+    header.state.store(State::Clean as u32, Ordering::Release);
+    if let (Ok(()), Some(mut path)) = (written, ARENA.path())
+        && let Some(path) = path.path()
+    {
+        // If it stays, `netra recover` finds it and sees that a log was written.
+        let _left = sys::remove(path);
+    }
+    if SETTINGS.debugs() {
+        let what: &[u8] = if written.is_ok() {
+            b"netra: log written\n"
+        } else {
+            b"netra: no log could be written\n"
+        };
+        sys::say(2, what);
+    }
+}
+
+/// The image is about to be replaced.
+pub fn before_exec() {
+    set_state(State::Exec);
+}
+
+/// It was not.
+pub fn after_exec() {
+    set_state(State::Running);
+}
+
+fn set_state(state: State) {
+    let Some(private) = memory::private() else { return };
+    if tls::slot().borrowed.get() == 0
+        && private.alive.load(Ordering::Acquire) != 0
+        && let Some(header) = ARENA.header()
+    {
+        calibrate(header);
+        header.state.store(state as u32, Ordering::Release);
+    }
+}
+
+type Destructor = extern "C" fn(*mut c_void);
+type MakeKey = unsafe extern "C" fn(*mut u32, Destructor) -> c_int;
+type SetKey = unsafe extern "C" fn(u32, *const c_void) -> c_int;
+
+/// Makes the key early: keys with low numbers need no allocation later.
+fn make_key() {
+    // Found at run time: before glibc 2.34 a program without threads has no such function, and
+    // needs none.
+    let found = real::next(c"pthread_key_create");
+    if found.is_null() {
+        return;
+    }
+    // SAFETY: the C library's function has this signature.
+    let make: MakeKey = unsafe { core::mem::transmute(found) };
+    let mut key = 0;
+    // SAFETY: `key` outlives the call, the destructor outlives the process.
+    if unsafe { make(&raw mut key, thread_end) } == 0 {
+        KEY.store(key.wrapping_add(1), Ordering::Release);
+    }
+}
+
+/// Asks to be told when the calling thread ends.
+pub fn watch_thread_end() {
+    let Some(key) = KEY.load(Ordering::Acquire).checked_sub(1) else { return };
+    let found = real::next(c"pthread_setspecific");
+    if found.is_null() {
+        return;
+    }
+    // SAFETY: the C library's function has this signature.
+    let set: SetKey = unsafe { core::mem::transmute(found) };
+    // SAFETY: the key exists; any value but null makes the destructor run.
+    unsafe { set(key, ptr::without_provenance(1)) };
+}
+
+extern "C" fn thread_end(_: *mut c_void) {
+    let slot = tls::slot();
+    let Some(thread) = slot.thread.take() else { return };
+    let Some(place) = thread.place.take().checked_sub(1) else { return };
+    if let Some(private) = memory::private() {
+        private.threads_free.give(place, &thread.next_free);
+    }
+}

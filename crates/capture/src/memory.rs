@@ -1,0 +1,170 @@
+//! What the process owns and nobody else sees: one private mapping that a child after fork finds
+//! zeroed (`MADV_WIPEONFORK`), which is how it notices that it is another process. Only touched
+//! pages exist.
+
+use core::ptr;
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+use netra_event::segment::REGIONS;
+
+use crate::arena::Growth;
+use crate::files::Open;
+use crate::name::Known;
+use crate::sys;
+use crate::tls::Thread;
+
+/// Descriptors that are followed; higher ones are counted as calls only.
+pub const DESCRIPTORS: usize = 1 << 20;
+/// Open files at a time.
+pub const OPENS: usize = 1 << 18;
+/// Files with a name of their own.
+pub const FILES: usize = 1 << 16;
+/// Heads of chains of names.
+pub const BUCKETS: usize = 1 << 15;
+/// Threads at a time.
+pub const THREADS: usize = 4096;
+/// Codes of functions that may be called before a process is set up.
+pub const EARLY: usize = 640;
+/// Places of the table of return addresses.
+pub const SITES: usize = 1 << 16;
+
+/// The mapping. All zeroes is its state before it is set up, and in a child after fork.
+#[repr(C)]
+pub struct Private {
+    /// Not 0 once this process is set up.
+    pub alive: AtomicU32,
+    /// Not 0 while a thread sets it up.
+    pub starting: AtomicU32,
+    /// Free places for threads.
+    pub threads_free: Stack,
+    /// Free open files.
+    pub opens_free: Stack,
+    /// Call sites so far.
+    pub sites_used: AtomicU32,
+    /// Whether the loaded objects have been looked up, and how many bytes of names they took.
+    pub objects: AtomicU32,
+    /// Set once the log is written: late calls still count, but only in the segment.
+    pub finished: AtomicU32,
+    /// Calls of POSIX and the like made before the process was set up, by code.
+    pub early: [AtomicU32; EARLY],
+    /// Not 0 if there are any.
+    pub early_any: AtomicU32,
+    /// Space reserved in each region of the segment.
+    pub growth: [Growth; REGIONS],
+    /// By descriptor: 0 unknown, 1 ignored, else the address of an [`Open`].
+    pub descriptors: [AtomicUsize; DESCRIPTORS],
+    /// Chains of names by hash: index of a file.
+    pub buckets: [AtomicU32; BUCKETS],
+    /// What is known of a file beside its row in the segment.
+    pub files: [Known; FILES],
+    /// Open file descriptions.
+    pub opens: [Open; OPENS],
+    /// Return addresses and their call sites.
+    pub sites: [AtomicU64; SITES],
+    /// Threads' blocks.
+    pub threads: [Thread; THREADS],
+}
+
+/// A lock-free stack of numbers plus one, linked through their own structures. The upper half of
+/// the word counts pushes, so that a number that comes back is not taken for one that never left.
+#[derive(Default)]
+pub struct Stack {
+    top: AtomicU64,
+    used: AtomicU32,
+}
+
+impl Stack {
+    /// Takes a free number, or the next never used one below `limit`.
+    pub fn take(
+        &self,
+        limit: usize,
+        link: impl Fn(u32) -> Option<&'static AtomicU32>,
+    ) -> Option<u32> {
+        let mut top = self.top.load(Ordering::Acquire);
+        while let Some(number) = (top as u32).checked_sub(1) {
+            let next = link(number)?.load(Ordering::Relaxed);
+            let new = (top >> 32) << 32 | u64::from(next);
+            match self.top.compare_exchange_weak(top, new, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return Some(number),
+                Err(now) => top = now,
+            }
+        }
+        let fresh = |used: u32| ((used as usize) < limit).then(|| used.wrapping_add(1));
+        self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fresh).ok()
+    }
+
+    /// Gives a number back.
+    pub fn give(&self, number: u32, link: &AtomicU32) {
+        let mut top = self.top.load(Ordering::Relaxed);
+        loop {
+            link.store(top as u32, Ordering::Relaxed);
+            let pushes = (top >> 32).wrapping_add(1);
+            let new = pushes << 32 | u64::from(number.wrapping_add(1));
+            match self.top.compare_exchange_weak(top, new, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) => return,
+                Err(now) => top = now,
+            }
+        }
+    }
+
+    /// Numbers ever used.
+    pub fn used(&self) -> u32 {
+        self.used.load(Ordering::Relaxed)
+    }
+}
+
+/// What the hot path reads first; on a line of its own, written once.
+#[repr(align(64))]
+struct Door {
+    /// Descriptors that can be looked up: 0 until the mapping exists.
+    limit: AtomicUsize,
+    private: AtomicPtr<Private>,
+}
+
+static DOOR: Door = Door { limit: AtomicUsize::new(0), private: AtomicPtr::new(ptr::null_mut()) };
+
+/// The mapping, if it exists.
+#[inline(always)]
+#[must_use]
+pub fn private() -> Option<&'static Private> {
+    // SAFETY: the pointer is null or a mapping that is never unmapped; what threads share in it is
+    // atomic, what belongs to one thread is reached through that thread's slot only.
+    unsafe { DOOR.private.load(Ordering::Acquire).as_ref() }
+}
+
+/// What stands in the table for a descriptor; 0 as well where there is none.
+#[inline(always)]
+#[must_use]
+pub fn descriptor(number: i32) -> Option<&'static AtomicUsize> {
+    // A negative number becomes a large one, beyond the limit.
+    let index = number as u32 as usize;
+    if index >= DOOR.limit.load(Ordering::Relaxed) {
+        return None;
+    }
+    private().and_then(|private| private.descriptors.get(index))
+}
+
+/// Maps the memory once. Returns nothing if the kernel refuses: netra is then off.
+#[must_use]
+pub fn map() -> Option<&'static Private> {
+    if let Some(private) = private() {
+        return Some(private);
+    }
+    let bytes = size_of::<Private>();
+    // SAFETY: anywhere.
+    let fresh = unsafe { sys::map_private(0, bytes) }.ok()?;
+    if sys::wipe_on_fork(fresh, bytes).is_err() {
+        // Without it a child would count into its parent's records.
+        // SAFETY: nobody knows the mapping yet.
+        unsafe { sys::unmap(fresh, bytes) };
+        return None;
+    }
+    let none = ptr::null_mut();
+    let ours = fresh.cast();
+    match DOOR.private.compare_exchange(none, ours, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => DOOR.limit.store(DESCRIPTORS, Ordering::Release),
+        // SAFETY: another thread was first; nobody knows this one.
+        Err(_) => unsafe { sys::unmap(fresh, bytes) },
+    }
+    private()
+}

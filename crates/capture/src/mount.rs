@@ -1,0 +1,115 @@
+//! Mounted file systems, as `/proc/self/mounts` lists them: which one a file lies on, and how that
+//! aligns its data. Read once, when the first file is named.
+
+use core::sync::atomic::Ordering;
+
+use netra_event::segment::{Region, table};
+
+use crate::arena::ARENA;
+use crate::settings::LONGEST_PATH;
+use crate::sys;
+use crate::text::Text;
+
+/// Types that hold no files anyone measures; the list is Darshan's, but for tmpfs.
+const SKIPPED: [&[u8]; 18] = [
+    b"proc",
+    b"sysfs",
+    b"devpts",
+    b"binfmt_misc",
+    b"fusectl",
+    b"debugfs",
+    b"securityfs",
+    b"nfsd",
+    b"none",
+    b"rpc_pipefs",
+    b"hugetlbfs",
+    b"cgroup",
+    b"cgroup2",
+    b"mqueue",
+    b"tracefs",
+    b"bpf",
+    b"pstore",
+    b"devtmpfs",
+];
+const LUSTRE: u64 = 0x0bd0_0bd0;
+
+/// Reads the list into the segment.
+pub fn set_up() {
+    sys::each_line(c"/proc/self/mounts", add);
+}
+
+/// A line: `device point type options …`.
+fn add(line: &[u8]) {
+    let mut fields = line.split(|&byte| byte == b' ');
+    let (Some(_), Some(point), Some(kind)) = (fields.next(), fields.next(), fields.next()) else {
+        return;
+    };
+    if SKIPPED.contains(&kind) {
+        return;
+    }
+    let (point, kind) = (ARENA.text(point), ARENA.text(kind));
+    let row = size_of::<table::Mount>() as u64;
+    let Some(at) = ARENA.take(Region::Mounts, row) else { return };
+    // SAFETY: just taken, atomics only.
+    let Some(mount) = (unsafe { ARENA.at::<table::Mount>(Region::Mounts, at) }) else { return };
+    mount.point.store(point, Ordering::Relaxed);
+    mount.kind.store(kind, Ordering::Relaxed);
+    mount.ready.store(1, Ordering::Release);
+}
+
+/// The mount a path lies on, as its number plus one, and the alignment of its files.
+pub fn of(path: &[u8]) -> (u32, u32) {
+    const ROW: u64 = size_of::<table::Mount>() as u64;
+    let count = ARENA.bytes(Region::Mounts).len() as u64 / ROW;
+    let names = ARENA.bytes(Region::Names);
+    let mut best: Option<(&table::Mount, u32, usize)> = None;
+    for index in 0..count {
+        // SAFETY: rows below `used` are taken; atomics only.
+        let found = unsafe { ARENA.at::<table::Mount>(Region::Mounts, index.wrapping_mul(ROW)) };
+        let Some(mount) = found.filter(|mount| mount.ready.load(Ordering::Acquire) != 0) else {
+            continue;
+        };
+        let text = mount.point.load(Ordering::Relaxed);
+        let from = (text & 0xffff_ffff) as usize;
+        let point = names.get(from..from.saturating_add((text >> 32) as usize)).unwrap_or_default();
+        if !point.is_empty() && holds(point, path) && best.is_none_or(|best| point.len() >= best.2)
+        {
+            best = Some((mount, (index as u32).wrapping_add(1), point.len()));
+        }
+    }
+    let Some((mount, number, length)) = best else { return (0, 0) };
+    let mut block = mount.block_bytes.load(Ordering::Relaxed);
+    if block == 0 {
+        block = block_bytes(path.get(..length).unwrap_or_default());
+        mount.block_bytes.store(block, Ordering::Relaxed);
+    }
+    (number, block)
+}
+
+/// Whether a path lies below a mount point.
+fn holds(point: &[u8], path: &[u8]) -> bool {
+    match path.strip_prefix(point) {
+        Some(rest) => point == b"/" || rest.is_empty() || rest.first() == Some(&b'/'),
+        None => false,
+    }
+}
+
+/// The block size of a file system; a stripe on Lustre.
+fn block_bytes(point: &[u8]) -> u32 {
+    const UNKNOWN: u32 = 4096;
+    let mut text = Text::<LONGEST_PATH>::new();
+    text.push(point);
+    let Some(Ok((kind, bytes))) = text.path().map(sys::file_system) else { return UNKNOWN };
+    if kind == LUSTRE { 1 << 20 } else { u32::try_from(bytes).unwrap_or(UNKNOWN) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::holds;
+
+    #[test]
+    fn a_mount_holds_what_lies_below_it() {
+        assert!(holds(b"/", b"/x") && holds(b"/home", b"/home/x") && holds(b"/home", b"/home"));
+        assert!(!holds(b"/home", b"/homestead/x"));
+    }
+}

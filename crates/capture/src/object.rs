@@ -1,0 +1,191 @@
+//! The executable and the libraries, as `/proc/self/maps` shows them. They are looked up when a
+//! call site lies in none of those known: at first, and after a library was loaded. The kernel's
+//! list needs no lock of the loader, and is right whatever loaded the code.
+
+use core::ffi::CStr;
+use core::sync::atomic::Ordering;
+
+use netra_event::segment::{Region, table};
+
+use crate::arena::ARENA;
+use crate::memory;
+use crate::sys;
+
+const ELF: [u8; 4] = *b"\x7fELF";
+const PT_LOAD: u32 = 1;
+const PT_NOTE: u32 = 4;
+const NT_GNU_BUILD_ID: u32 = 3;
+
+/// The number of the object an address lies in plus one, 0 if it is not known.
+#[must_use]
+pub fn holding(address: u64) -> u32 {
+    match search(address) {
+        0 => {
+            scan();
+            search(address)
+        }
+        found => found,
+    }
+}
+
+fn rows() -> impl Iterator<Item = &'static table::Object> {
+    const ROW: u64 = size_of::<table::Object>() as u64;
+    let used =
+        ARENA.entry(Region::Objects).map_or(0, |(entry, _)| entry.used.load(Ordering::Acquire));
+    // SAFETY: rows below `used` are taken; atomics only.
+    (0..used / ROW).filter_map(move |at| unsafe { ARENA.at(Region::Objects, at.wrapping_mul(ROW)) })
+}
+
+fn search(address: u64) -> u32 {
+    let holds = |object: &table::Object| {
+        object.ready.load(Ordering::Acquire) != 0
+            && object.start.load(Ordering::Relaxed) <= address
+            && address < object.end.load(Ordering::Relaxed)
+    };
+    rows().position(holds).map_or(0, |index| (index as u32).wrapping_add(1))
+}
+
+/// Adds the objects that are not known yet.
+fn scan() {
+    let Some(private) = memory::private() else { return };
+    // One thread at a time; another does without and asks again at the next new call site.
+    if private.objects.swap(1, Ordering::Acquire) != 0 {
+        return;
+    }
+    let mut current = Mapped::default();
+    sys::each_line(c"/proc/self/maps", |line| current.take(line));
+    current.finish();
+    private.objects.store(0, Ordering::Release);
+}
+
+/// One object while its lines pass by: they follow each other and have one inode.
+#[derive(Default)]
+struct Mapped {
+    inode: u64,
+    start: u64,
+    end: u64,
+    code: bool,
+    name: u64,
+}
+
+impl Mapped {
+    /// A line: `start-end perms offset device inode path`.
+    fn take(&mut self, line: &[u8]) {
+        let mut fields = line.split(|&byte| byte == b' ').filter(|field| !field.is_empty());
+        let (Some(range), Some(rights), Some(offset), Some(_), Some(inode)) =
+            (fields.next(), fields.next(), fields.next(), fields.next(), fields.next())
+        else {
+            return;
+        };
+        let mut bounds = range.split(|&byte| byte == b'-').map(hexadecimal);
+        let (Some(start), Some(end)) = (bounds.next(), bounds.next()) else { return };
+        let inode = crate::text::decimal(inode).unwrap_or(0);
+        if inode == 0 {
+            return;
+        }
+        if inode != self.inode || (hexadecimal(offset) == 0 && self.code) {
+            self.finish();
+            let path = line.iter().position(|&byte| byte == b'/');
+            let path = path.and_then(|at| line.get(at..)).unwrap_or_default();
+            let known = search(start) != 0;
+            let name = if known { 0 } else { ARENA.text(path) };
+            *self = Mapped { inode, start, end, code: false, name };
+        }
+        self.end = end;
+        self.code |= rights.contains(&b'x');
+    }
+
+    /// Writes the row, for an object that has code and was not known.
+    fn finish(&mut self) {
+        let row = size_of::<table::Object>() as u64;
+        if !self.code || self.name == 0 {
+            return;
+        }
+        let Some(at) = ARENA.take(Region::Objects, row) else { return };
+        // SAFETY: just taken, atomics only.
+        let Some(object) = (unsafe { ARENA.at::<table::Object>(Region::Objects, at) }) else {
+            return;
+        };
+        object.start.store(self.start, Ordering::Relaxed);
+        object.end.store(self.end, Ordering::Relaxed);
+        object.name.store(self.name, Ordering::Relaxed);
+        object.base.store(self.start, Ordering::Relaxed);
+        describe(self.start, object);
+        object.ready.store(1, Ordering::Release);
+        self.name = 0;
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0, |value: u64, &byte| {
+        let digit = (byte as char).to_digit(16).unwrap_or(0);
+        value << 4 | u64::from(digit)
+    })
+}
+
+/// Reads the object's own head for its first address and its build id. Our own memory is read as
+/// another process's would be: what has just been unmapped gives an error, not a signal.
+fn describe(start: u64, object: &table::Object) {
+    let mut head = [0_u8; 64];
+    if !sys::peek(start, &mut head) || head.first_chunk() != Some(&ELF) {
+        return;
+    }
+    let word = |at: usize| crate::object::word(&head, at);
+    let (table, count) = (word(32), (word(56) & 0xffff) as usize);
+    let mut rows = [0_u8; 56 * 16];
+    let count = count.min(16);
+    let Some(rows) = rows.get_mut(..count.wrapping_mul(56)) else { return };
+    if !sys::peek(start.wrapping_add(table), rows) {
+        return;
+    }
+    let mut first = None;
+    for row in rows.as_chunks::<56>().0 {
+        let kind = crate::object::word(row, 0) as u32;
+        let (address, bytes) = (crate::object::word(row, 16), crate::object::word(row, 32));
+        if kind == PT_LOAD && first.is_none() {
+            first = Some(address & !0xfff);
+            object.base.store(start.wrapping_sub(address & !0xfff), Ordering::Relaxed);
+        }
+        if kind == PT_NOTE {
+            let base = start.wrapping_sub(first.unwrap_or(0));
+            build_id(base.wrapping_add(address), bytes, object);
+        }
+    }
+}
+
+fn build_id(at: u64, bytes: u64, object: &table::Object) {
+    let mut notes = [0_u8; 256];
+    let Some(notes) = notes.get_mut(..bytes.min(256) as usize) else { return };
+    if !sys::peek(at, notes) {
+        return;
+    }
+    let mut rest: &[u8] = notes;
+    while rest.len() >= 12 {
+        let name = (word(rest, 0) as u32) as usize;
+        let length = (word(rest, 0) >> 32) as usize;
+        let kind = word(rest, 8) as u32;
+        let from = 12_usize.saturating_add(name.next_multiple_of(4));
+        let Some(value) = rest.get(from..from.saturating_add(length)) else { return };
+        if kind == NT_GNU_BUILD_ID && name == 4 {
+            for (place, word) in object.build_id.iter().enumerate() {
+                word.store(crate::object::word(value, place.wrapping_mul(8)), Ordering::Relaxed);
+            }
+            object.build_id_bytes.store(length.min(20) as u32, Ordering::Relaxed);
+            return;
+        }
+        let next = from.saturating_add(length.next_multiple_of(4));
+        rest = rest.get(next..).unwrap_or_default();
+    }
+}
+
+/// Up to eight little-endian bytes.
+fn word(bytes: &[u8], at: usize) -> u64 {
+    let mut word = [0; 8];
+    for (to, from) in word.iter_mut().zip(bytes.iter().skip(at)) {
+        *to = *from;
+    }
+    u64::from_le_bytes(word)
+}
+
+/// Name of the file behind `/proc/self/exe`.
+pub const EXECUTABLE: &CStr = c"/proc/self/exe";

@@ -1,0 +1,529 @@
+//! Settings: `NETRA_*` in the environment, over one optional file of `key = value` lines
+//! (`NETRA_CONFIG`). Read once, before the first call is recorded, and copied: an application may
+//! reuse the memory of its environment. A bad value becomes the default and a note.
+
+use core::cell::UnsafeCell;
+use core::ffi::{CStr, c_char};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use crate::module::{self, Module};
+use crate::sys;
+use crate::text::{Text, decimal, trim};
+
+/// The longest path of our own: segments, logs, the file of settings.
+pub const LONGEST_PATH: usize = 512;
+/// Bytes of chunks that may be taken when nobody reads.
+const BUDGET: u64 = 8 << 20;
+/// The least that makes sense: a few chunks.
+const BUDGET_LEAST: u64 = 64 << 10;
+/// The most: an address space is large, but not without end.
+const BUDGET_MOST: u64 = 16 << 30;
+
+/// What the user wants.
+pub struct Settings {
+    disabled: AtomicU32,
+    untraced: AtomicU32,
+    budget: AtomicU64,
+    modules_off: AtomicU32,
+    debug: AtomicU32,
+    texts: UnsafeCell<Texts>,
+}
+
+/// Settings that are texts.
+struct Texts {
+    log_dir: Text<LONGEST_PATH>,
+    log_file: Text<LONGEST_PATH>,
+    segment_dir: Text<LONGEST_PATH>,
+    job: Text<128>,
+    exclude: Text<1024>,
+    include: Text<1024>,
+    /// `XDG_DATA_HOME`, or made from `HOME`.
+    data_home: Text<LONGEST_PATH>,
+    /// `TMPDIR`.
+    temporary: Text<LONGEST_PATH>,
+    user: Text<64>,
+    launch: Launch,
+    notes: Text<1024>,
+}
+
+/// What schedulers and launchers say.
+#[derive(Default, Clone, Copy)]
+pub struct Launch {
+    /// Rank in the job.
+    pub rank: Option<u32>,
+    /// Processes of the job.
+    pub nprocs: Option<u32>,
+    /// Number of the job.
+    pub job_id: Option<u64>,
+    /// Name of the scheduler.
+    pub scheduler: &'static str,
+    /// Number of the step.
+    pub step: u64,
+}
+
+// SAFETY: `texts` is written by `read`, which runs once, before other threads can come here
+// (`life`), and only read afterwards.
+unsafe impl Sync for Settings {}
+
+/// This process's settings; they stay over fork.
+pub static SETTINGS: Settings = Settings {
+    disabled: AtomicU32::new(0),
+    untraced: AtomicU32::new(0),
+    budget: AtomicU64::new(BUDGET),
+    modules_off: AtomicU32::new(0),
+    debug: AtomicU32::new(0),
+    texts: UnsafeCell::new(Texts {
+        log_dir: Text::new(),
+        log_file: Text::new(),
+        segment_dir: Text::new(),
+        job: Text::new(),
+        exclude: Text::new(),
+        include: Text::new(),
+        data_home: Text::new(),
+        temporary: Text::new(),
+        user: Text::new(),
+        launch: Launch { rank: None, nprocs: None, job_id: None, scheduler: "", step: 0 },
+        notes: Text::new(),
+    }),
+};
+
+impl Settings {
+    fn texts(&self) -> &Texts {
+        // SAFETY: as for `Sync` above.
+        unsafe { &*self.texts.get() }
+    }
+
+    /// Whether netra is to stay out of this process.
+    #[must_use]
+    pub fn disabled(&self) -> bool {
+        self.disabled.load(Ordering::Relaxed) != 0
+    }
+
+    /// Whether events are written.
+    #[inline(always)]
+    #[must_use]
+    pub fn traces(&self) -> bool {
+        self.untraced.load(Ordering::Relaxed) == 0
+    }
+
+    /// Bytes of chunks that may be taken when nobody reads.
+    #[must_use]
+    pub fn budget(&self) -> u64 {
+        self.budget.load(Ordering::Relaxed)
+    }
+
+    /// Whether a module is on.
+    #[must_use]
+    pub fn records(&self, module: &Module) -> bool {
+        self.modules_off.load(Ordering::Relaxed) & 1_u32.wrapping_shl(module.index as u32) == 0
+    }
+
+    /// Whether a line is written to descriptor 2 at start and at exit.
+    #[must_use]
+    pub fn debugs(&self) -> bool {
+        self.debug.load(Ordering::Relaxed) != 0
+    }
+
+    /// Whether a path is excluded by the user.
+    #[must_use]
+    pub fn excludes(&self, path: &[u8]) -> bool {
+        lists(self.texts().exclude.bytes(), path)
+    }
+
+    /// Whether a path is included by the user, whatever excludes it.
+    #[must_use]
+    pub fn includes(&self, path: &[u8]) -> bool {
+        lists(self.texts().include.bytes(), path)
+    }
+
+    /// The job's key, if it was given.
+    #[must_use]
+    pub fn job(&self) -> &[u8] {
+        self.texts().job.bytes()
+    }
+
+    /// What schedulers and launchers say.
+    #[must_use]
+    pub fn launch(&self) -> Launch {
+        self.texts().launch
+    }
+
+    /// The log's exact path, if it was given.
+    #[must_use]
+    pub fn log_file(&self) -> &[u8] {
+        self.texts().log_file.bytes()
+    }
+
+    /// The directory of logs, if it was given.
+    #[must_use]
+    pub fn log_dir(&self) -> &[u8] {
+        self.texts().log_dir.bytes()
+    }
+
+    /// Where the user's data lies; empty if nothing says so.
+    #[must_use]
+    pub fn data_home(&self) -> &[u8] {
+        self.texts().data_home.bytes()
+    }
+
+    /// The user's name; empty if nothing says so.
+    #[must_use]
+    pub fn user(&self) -> &[u8] {
+        self.texts().user.bytes()
+    }
+
+    /// The directory in which the directory of segments lies.
+    #[must_use]
+    pub fn segment_dir(&self) -> &[u8] {
+        let texts = self.texts();
+        match (texts.segment_dir.bytes(), texts.temporary.bytes()) {
+            ([], []) => b"/tmp",
+            ([], temporary) => temporary,
+            (given, _) => given,
+        }
+    }
+
+    /// Complaints about settings, lines of text.
+    #[must_use]
+    pub fn notes(&self) -> &[u8] {
+        self.texts().notes.bytes()
+    }
+
+    /// Reads the file and then the environment.
+    ///
+    /// # Safety
+    /// `environment` is null or a list of C strings that ends with null; nobody else reads or
+    /// writes settings yet.
+    pub unsafe fn read(&self, environment: *const *const c_char) {
+        // SAFETY: the caller vouches that we are alone.
+        let texts = unsafe { &mut *self.texts.get() };
+        // SAFETY: the caller's list.
+        let variables = || unsafe { variables(environment) };
+        for variable in variables() {
+            if let Some(path) = variable.strip_prefix(b"NETRA_CONFIG=") {
+                self.read_file(path, texts);
+            }
+        }
+        for variable in variables() {
+            let Some(at) = variable.iter().position(|&byte| byte == b'=') else { continue };
+            let (name, value) = (variable.get(..at), variable.get(at.wrapping_add(1)..));
+            let (Some(name), Some(value)) = (name, value) else { continue };
+            match name.strip_prefix(b"NETRA_") {
+                Some(key) => self.take(key, value, texts),
+                None => surroundings(name, value, texts),
+            }
+        }
+    }
+
+    fn read_file(&self, path: &[u8], texts: &mut Texts) {
+        let mut name = Text::<LONGEST_PATH>::new();
+        name.push(path);
+        let opened = name.path().map(|name| sys::open(name, libc::O_RDONLY, 0));
+        let Some(Ok(file)) = opened else {
+            complain(texts, b"config", path, b"cannot be read");
+            return;
+        };
+        let mut buffer = [0_u8; 4096];
+        let length = file.read_full(&mut buffer);
+        if length == buffer.len() {
+            complain(texts, b"config", path, b"is longer than 4 KiB; the rest is ignored");
+        }
+        for line in buffer.get(..length).unwrap_or_default().split(|&byte| byte == b'\n') {
+            let line = trim(line);
+            // What follows the first table is for the program.
+            if line.first() == Some(&b'[') {
+                break;
+            }
+            let Some(at) = line.iter().position(|&byte| byte == b'=') else { continue };
+            let key = trim(line.get(..at).unwrap_or_default());
+            let value = trim(line.get(at.wrapping_add(1)..).unwrap_or_default());
+            if key.first() == Some(&b'#') {
+                continue;
+            }
+            let value = value.strip_prefix(b"\"").unwrap_or(value);
+            self.take(key, value.strip_suffix(b"\"").unwrap_or(value), texts);
+        }
+    }
+
+    /// One setting; its key is written large in the environment and small in the file.
+    fn take(&self, key: &[u8], value: &[u8], texts: &mut Texts) {
+        let is = |name: &[u8]| key.eq_ignore_ascii_case(name);
+        if is(b"log_dir") {
+            path(b"log_dir", value, texts, |texts| &mut texts.log_dir);
+        } else if is(b"log_file") {
+            path(b"log_file", value, texts, |texts| &mut texts.log_file);
+        } else if is(b"segment_dir") {
+            path(b"segment_dir", value, texts, |texts| &mut texts.segment_dir);
+        } else if is(b"job") {
+            texts.job.truncate(0);
+            texts.job.push(value);
+        } else if is(b"exclude") {
+            texts.exclude.truncate(0);
+            texts.exclude.push(value);
+        } else if is(b"include") {
+            texts.include.truncate(0);
+            texts.include.push(value);
+        } else if is(b"modules") {
+            self.take_modules(value, texts);
+        } else if is(b"trace") {
+            self.take_switch(&self.untraced, b"trace", value, false, texts);
+        } else if is(b"disable") {
+            self.take_switch(&self.disabled, b"disable", value, true, texts);
+        } else if is(b"debug") {
+            self.take_switch(&self.debug, b"debug", value, true, texts);
+        } else if is(b"trace_budget") {
+            match size(value).filter(|size| (BUDGET_LEAST..=BUDGET_MOST).contains(size)) {
+                Some(size) => self.budget.store(size, Ordering::Relaxed),
+                None => complain(texts, b"trace_budget", value, b"is not a size such as 64MiB"),
+            }
+        }
+        // Other keys are the program's.
+    }
+
+    /// `on` or `off`; `set` is what `on` stores.
+    fn take_switch(
+        &self,
+        switch: &AtomicU32,
+        key: &[u8],
+        value: &[u8],
+        set: bool,
+        texts: &mut Texts,
+    ) {
+        let on = match value {
+            b"1" | b"on" | b"true" | b"yes" => true,
+            b"0" | b"off" | b"false" | b"no" | b"" => false,
+            _ => return complain(texts, key, value, b"is neither on nor off"),
+        };
+        switch.store(u32::from(on == set), Ordering::Relaxed);
+    }
+
+    /// A list of modules that are on, or of `-NAME` that are off.
+    fn take_modules(&self, value: &[u8], texts: &mut Texts) {
+        let mut off = 0_u32;
+        let only = value.split(|&byte| byte == b',').any(|name| !trim(name).starts_with(b"-"));
+        if only {
+            off = u32::MAX;
+        }
+        for name in value.split(|&byte| byte == b',').map(trim) {
+            let (without, name) = match name.strip_prefix(b"-") {
+                Some(name) => (true, name),
+                None => (false, name),
+            };
+            let known =
+                module::ALL.iter().find(|module| name.eq_ignore_ascii_case(module.name.as_bytes()));
+            match known {
+                Some(module) => {
+                    let bit = 1_u32.wrapping_shl(module.index as u32);
+                    off = if without { off | bit } else { off & !bit };
+                }
+                None => return complain(texts, b"modules", name, b"is no module"),
+            }
+        }
+        self.modules_off.store(off, Ordering::Relaxed);
+    }
+}
+
+/// The strings of an environment.
+///
+/// # Safety
+/// As for [`Settings::read`].
+unsafe fn variables<'a>(environment: *const *const c_char) -> impl Iterator<Item = &'a [u8]> {
+    let mut next = environment;
+    core::iter::from_fn(move || {
+        if next.is_null() {
+            return None;
+        }
+        // SAFETY: the list ends with null, which has not been passed.
+        let variable = unsafe { next.read() };
+        if variable.is_null() {
+            next = core::ptr::null();
+            return None;
+        }
+        next = next.wrapping_add(1);
+        // SAFETY: a non-null entry is a C string.
+        Some(unsafe { CStr::from_ptr(variable) }.to_bytes())
+    })
+}
+
+fn path(
+    key: &[u8],
+    value: &[u8],
+    texts: &mut Texts,
+    place: impl Fn(&mut Texts) -> &mut Text<LONGEST_PATH>,
+) {
+    if value.first() != Some(&b'/') || value.len() >= LONGEST_PATH {
+        return complain(texts, key, value, b"is not an absolute path below 512 bytes");
+    }
+    let text = place(texts);
+    text.truncate(0);
+    text.push(value);
+}
+
+/// What others set that we may read: where to put things, and what the launcher knows.
+fn surroundings(name: &[u8], value: &[u8], texts: &mut Texts) {
+    let number = || decimal(value).and_then(|value| u32::try_from(value).ok());
+    let launch = &mut texts.launch;
+    match name {
+        b"XDG_DATA_HOME" if value.first() == Some(&b'/') => {
+            texts.data_home.truncate(0);
+            texts.data_home.push(value);
+        }
+        b"HOME" if texts.data_home.bytes().is_empty() && value.first() == Some(&b'/') => {
+            texts.data_home.push(value).push(b"/.local/share");
+        }
+        b"TMPDIR" if value.first() == Some(&b'/') => {
+            texts.temporary.push(value);
+        }
+        b"LOGNAME" => {
+            texts.user.push(value);
+        }
+        b"PMI_RANK" | b"OMPI_COMM_WORLD_RANK" | b"PMIX_RANK" => {
+            launch.rank = number().or(launch.rank)
+        }
+        b"SLURM_PROCID" => launch.rank = launch.rank.or(number()),
+        b"PMI_SIZE" | b"OMPI_COMM_WORLD_SIZE" => launch.nprocs = number().or(launch.nprocs),
+        b"SLURM_NTASKS" => launch.nprocs = launch.nprocs.or(number()),
+        b"SLURM_STEP_ID" => launch.step = decimal(value).unwrap_or(0),
+        b"SLURM_JOB_ID" => scheduler(launch, "slurm", value),
+        b"PBS_JOBID" => scheduler(launch, "pbs", value),
+        b"LSB_JOBID" => scheduler(launch, "lsf", value),
+        b"COBALT_JOBID" => scheduler(launch, "cobalt", value),
+        b"FLUX_JOB_ID" => scheduler(launch, "flux", value),
+        _ => {}
+    }
+}
+
+/// The digits a job's name begins with are its number.
+fn scheduler(launch: &mut Launch, name: &'static str, value: &[u8]) {
+    let digits = value.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(value.len());
+    if let Some(id) = value.get(..digits).and_then(decimal) {
+        launch.job_id = Some(id);
+        launch.scheduler = name;
+    }
+}
+
+fn complain(texts: &mut Texts, key: &[u8], value: &[u8], what: &[u8]) {
+    let value = value.get(..value.len().min(80)).unwrap_or_default();
+    texts.notes.push(b"setting ").push(key).push(b": \"").push(value).push(b"\" ").push(what);
+    texts.notes.push(b"; the default is used\n");
+}
+
+/// Whether one of the prefixes, which colons separate, begins a path.
+fn lists(prefixes: &[u8], path: &[u8]) -> bool {
+    let mut prefixes = prefixes.split(|&byte| byte == b':').filter(|prefix| !prefix.is_empty());
+    prefixes.any(|prefix| path.starts_with(prefix))
+}
+
+/// A size with its unit; a bare number could mean anything.
+fn size(value: &[u8]) -> Option<u64> {
+    const UNITS: [(&[u8], u64); 7] = [
+        (b"KiB", 1 << 10),
+        (b"MiB", 1 << 20),
+        (b"GiB", 1 << 30),
+        (b"kB", 1_000),
+        (b"MB", 1_000_000),
+        (b"GB", 1_000_000_000),
+        (b"B", 1),
+    ];
+    let (number, unit) =
+        UNITS.iter().find_map(|(unit, bytes)| Some((value.strip_suffix(*unit)?, *bytes)))?;
+    decimal(trim(number))?.checked_mul(unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fresh() -> Settings {
+        Settings {
+            disabled: AtomicU32::new(0),
+            untraced: AtomicU32::new(0),
+            budget: AtomicU64::new(BUDGET),
+            modules_off: AtomicU32::new(0),
+            debug: AtomicU32::new(0),
+            texts: UnsafeCell::new(Texts {
+                log_dir: Text::new(),
+                log_file: Text::new(),
+                segment_dir: Text::new(),
+                job: Text::new(),
+                exclude: Text::new(),
+                include: Text::new(),
+                data_home: Text::new(),
+                temporary: Text::new(),
+                user: Text::new(),
+                launch: Launch::default(),
+                notes: Text::new(),
+            }),
+        }
+    }
+
+    fn read(variables: &[&CStr]) -> Settings {
+        let settings = fresh();
+        let mut list: Vec<*const c_char> = variables.iter().map(|text| text.as_ptr()).collect();
+        list.push(core::ptr::null());
+        // SAFETY: a list of C strings that ends with null; the settings are ours alone.
+        unsafe { settings.read(list.as_ptr()) };
+        settings
+    }
+
+    #[test]
+    fn sizes_need_a_unit() {
+        assert_eq!(size(b"64MiB"), Some(64 << 20));
+        assert_eq!(size(b"10 kB"), Some(10_000));
+        for wrong in [&b"64"[..], b"MiB", b"-1MiB", b"18446744073709551615GiB"] {
+            assert_eq!(size(wrong), None);
+        }
+    }
+
+    #[test]
+    fn good_values_are_taken() {
+        let settings = read(&[
+            c"NETRA_TRACE=off",
+            c"NETRA_TRACE_BUDGET=1MiB",
+            c"NETRA_MODULES=-STDIO",
+            c"NETRA_EXCLUDE=/scratch/tmp:/x",
+            c"HOME=/home/u",
+            c"SLURM_JOB_ID=77",
+            c"PMI_RANK=3",
+            c"PMI_SIZE=8",
+        ]);
+        assert!(!settings.traces());
+        assert_eq!(settings.budget(), 1 << 20);
+        assert!(settings.records(&module::POSIX) && !settings.records(&module::STDIO));
+        assert!(settings.excludes(b"/scratch/tmp/a") && !settings.excludes(b"/scratch/a"));
+        assert_eq!(settings.data_home(), b"/home/u/.local/share");
+        let launch = settings.launch();
+        assert_eq!((launch.rank, launch.nprocs, launch.job_id), (Some(3), Some(8), Some(77)));
+        assert_eq!(settings.notes(), b"");
+    }
+
+    #[test]
+    fn bad_values_become_defaults_and_notes() {
+        let settings =
+            read(&[c"NETRA_TRACE_BUDGET=plenty", c"NETRA_TRACE=maybe", c"NETRA_LOG_DIR=x"]);
+        assert!(settings.traces());
+        assert_eq!(settings.budget(), BUDGET);
+        assert_eq!(settings.log_dir(), b"");
+        let notes = std::str::from_utf8(settings.notes()).unwrap();
+        assert_eq!(notes.lines().count(), 3);
+        assert!(notes.starts_with(
+            "setting trace_budget: \"plenty\" is not a size such as 64MiB; the default is used\n"
+        ));
+    }
+
+    #[test]
+    fn the_environment_stands_over_the_file() {
+        let path = std::env::temp_dir().join(std::format!("netra-settings-{}", std::process::id()));
+        std::fs::write(
+            &path,
+            "# mine\nbudget = 1\ntrace = \"off\"\njob = \"file\"\n[serve]\njob = \"no\"\n",
+        )
+        .unwrap();
+        let config =
+            std::ffi::CString::new(std::format!("NETRA_CONFIG={}", path.display())).unwrap();
+        let settings = read(&[c"NETRA_JOB=mine", &config]);
+        std::fs::remove_file(&path).unwrap();
+        assert!(!settings.traces());
+        assert_eq!(settings.job(), b"mine");
+    }
+}

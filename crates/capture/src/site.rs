@@ -1,0 +1,83 @@
+//! Call sites: the return address of each hooked call, numbered when it is first seen.
+
+use core::sync::atomic::Ordering;
+
+use netra_event::NO_SITE;
+use netra_event::segment::{Region, table};
+
+use crate::arena::ARENA;
+use crate::memory::{self, SITES};
+use crate::object;
+
+/// Addresses have 48 bits where it matters; the number takes the other 16 of a word.
+const ADDRESS: u64 = 0xffff_ffff_ffff;
+/// Places to look at before giving up; the table has as many places as there are numbers.
+const PROBES: usize = 16;
+
+/// The number of a call site, 0 if there is no room for another.
+#[inline(always)]
+#[must_use]
+pub fn of(address: usize) -> u16 {
+    let key = address as u64 & ADDRESS;
+    let Some(private) = memory::private() else { return NO_SITE };
+    match private.sites.get(place(key)) {
+        // The lower 16 bits are the number.
+        Some(entry) if entry.load(Ordering::Relaxed) >> 16 == key => {
+            entry.load(Ordering::Relaxed) as u16
+        }
+        _ => find(key),
+    }
+}
+
+#[inline(always)]
+fn place(key: u64) -> usize {
+    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize % SITES
+}
+
+#[cold]
+#[inline(never)]
+fn find(key: u64) -> u16 {
+    if key == 0 {
+        return NO_SITE;
+    }
+    let Some(private) = memory::private() else { return NO_SITE };
+    let first = place(key);
+    for probe in 0..PROBES {
+        let Some(entry) = private.sites.get(first.wrapping_add(probe) % SITES) else { break };
+        let held = entry.load(Ordering::Acquire);
+        if held >> 16 == key {
+            return held as u16;
+        }
+        if held == 0 {
+            let number = add(key);
+            let word = key << 16 | u64::from(number);
+            // Another thread may have been first with another address: look on.
+            match entry.compare_exchange(0, word, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return number,
+                Err(now) if now >> 16 == key => return now as u16,
+                Err(_) => {}
+            }
+        }
+    }
+    NO_SITE
+}
+
+/// Takes row 0, which stands for no call site.
+pub fn set_up() {
+    let _none = ARENA.take(Region::Sites, size_of::<table::Site>() as u64);
+}
+
+/// Writes a row of the table; 0 when it is full.
+fn add(address: u64) -> u16 {
+    const ROW: u64 = size_of::<table::Site>() as u64;
+    let Some(at) = ARENA.take(Region::Sites, ROW) else { return NO_SITE };
+    let Ok(number) = u16::try_from(at / ROW) else { return NO_SITE };
+    // SAFETY: just taken, atomics only.
+    let Some(site) = (unsafe { ARENA.at::<table::Site>(Region::Sites, at) }) else {
+        return NO_SITE;
+    };
+    site.address.store(address, Ordering::Relaxed);
+    site.object.store(object::holding(address), Ordering::Relaxed);
+    site.ready.store(1, Ordering::Release);
+    number
+}

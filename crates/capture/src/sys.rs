@@ -1,0 +1,449 @@
+//! System calls of our own: raw, so that they neither pass through our hooks nor touch errno.
+
+use core::ffi::{CStr, c_int};
+use core::ptr;
+
+use crate::arch::syscall;
+
+/// A failed call: the kernel's error number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Refused(pub i32);
+
+type Result<T> = core::result::Result<T, Refused>;
+
+/// A descriptor of our own; closed when it goes out of scope. None is ever held for long.
+pub struct Descriptor(c_int);
+
+impl Drop for Descriptor {
+    fn drop(&mut self) {
+        // SAFETY: the descriptor is ours, and closed once.
+        unsafe { syscall(libc::SYS_close, [word(self.0), 0, 0, 0, 0, 0]) };
+    }
+}
+
+/// What [`Descriptor::identity`] and [`metadata`] tell of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identity {
+    /// The file system.
+    pub device: u64,
+    /// The file on it.
+    pub inode: u64,
+    /// Type and rights.
+    pub mode: u32,
+    /// Owner.
+    pub uid: u32,
+    /// Bytes.
+    pub size: i64,
+}
+
+/// Opens a path.
+///
+/// # Errors
+/// The kernel refuses.
+pub fn open(path: &CStr, flags: c_int, mode: u32) -> Result<Descriptor> {
+    let flags = flags | libc::O_CLOEXEC;
+    let args =
+        [word(libc::AT_FDCWD), path.as_ptr().expose_provenance(), word(flags), mode as usize, 0, 0];
+    // SAFETY: the path ends with NUL and outlives the call.
+    let done = unsafe { syscall(libc::SYS_openat, args) };
+    check(done).map(|descriptor| Descriptor(descriptor as c_int))
+}
+
+impl Descriptor {
+    /// Reads at the descriptor's position.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn read(&self, into: &mut [u8]) -> Result<usize> {
+        let args = [word(self.0), into.as_mut_ptr().expose_provenance(), into.len(), 0, 0, 0];
+        // SAFETY: the slice is ours to fill.
+        check(unsafe { syscall(libc::SYS_read, args) })
+    }
+
+    /// Reads until the slice is full or the file ends.
+    pub fn read_full(&self, into: &mut [u8]) -> usize {
+        let mut filled = 0_usize;
+        while let Some(rest) = into.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+            match self.read(rest) {
+                Ok(0) => break,
+                Ok(count) => filled = filled.saturating_add(count),
+                Err(Refused(libc::EINTR)) => {}
+                Err(_) => break,
+            }
+        }
+        filled
+    }
+
+    /// Writes everything at an offset.
+    ///
+    /// # Errors
+    /// The kernel refuses; some of it may be written.
+    pub fn write_at(&self, mut from: &[u8], mut offset: u64) -> Result<()> {
+        while !from.is_empty() {
+            let args = [
+                word(self.0),
+                from.as_ptr().expose_provenance(),
+                from.len(),
+                offset as usize,
+                0,
+                0,
+            ];
+            // SAFETY: the slice is only read.
+            match check(unsafe { syscall(libc::SYS_pwrite64, args) }) {
+                Ok(0) => return Err(Refused(libc::EIO)),
+                Ok(count) => {
+                    from = from.get(count..).unwrap_or_default();
+                    offset = offset.wrapping_add(count as u64);
+                }
+                Err(Refused(libc::EINTR)) => {}
+                Err(refused) => return Err(refused),
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the file a length.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn set_length(&self, bytes: u64) -> Result<()> {
+        // SAFETY: changes a file of ours only.
+        done(unsafe { syscall(libc::SYS_ftruncate, [word(self.0), bytes as usize, 0, 0, 0, 0]) })
+    }
+
+    /// Reserves space, so that touching it later cannot fail.
+    ///
+    /// # Errors
+    /// There is none, or the file system cannot promise it.
+    pub fn reserve(&self, offset: u64, bytes: u64) -> Result<()> {
+        let args = [word(self.0), 0, offset as usize, bytes as usize, 0, 0];
+        // SAFETY: changes a file of ours only.
+        done(unsafe { syscall(libc::SYS_fallocate, args) })
+    }
+
+    /// Rights of the file.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn set_mode(&self, mode: u32) -> Result<()> {
+        // SAFETY: changes a file of ours only.
+        done(unsafe { syscall(libc::SYS_fchmod, [word(self.0), mode as usize, 0, 0, 0, 0]) })
+    }
+
+    /// Which file it is.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn identity(&self) -> Result<Identity> {
+        identity(|stat| {
+            // SAFETY: `stat` is a buffer of the kernel's own layout.
+            unsafe { syscall(libc::SYS_fstat, [word(self.0), stat, 0, 0, 0, 0]) }
+        })
+    }
+
+    /// Maps the file's bytes, shared and writable, at `at` (anywhere if it is 0).
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    ///
+    /// # Safety
+    /// What was mapped at `at` before is replaced: it must be ours.
+    pub unsafe fn map(&self, at: usize, bytes: usize) -> Result<*mut u8> {
+        let fixed = if at == 0 { 0 } else { libc::MAP_FIXED };
+        // SAFETY: handed to the caller.
+        unsafe { mmap(at, bytes, libc::MAP_SHARED | fixed, self.0) }
+    }
+}
+
+/// Maps zeroed private memory at `at` (anywhere if it is 0), of which only touched pages exist.
+///
+/// # Errors
+/// The kernel refuses.
+///
+/// # Safety
+/// What was mapped at `at` before is replaced: it must be ours.
+pub unsafe fn map_private(at: usize, bytes: usize) -> Result<*mut u8> {
+    let fixed = if at == 0 { 0 } else { libc::MAP_FIXED };
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | fixed;
+    // SAFETY: handed to the caller.
+    unsafe { mmap(at, bytes, flags, -1) }
+}
+
+unsafe fn mmap(at: usize, bytes: usize, flags: c_int, descriptor: c_int) -> Result<*mut u8> {
+    let access = word(libc::PROT_READ | libc::PROT_WRITE);
+    let args = [at, bytes, access, word(flags), word(descriptor), 0];
+    // SAFETY: without MAP_FIXED the kernel chooses free addresses; with it the caller vouches.
+    let place = check(unsafe { syscall(libc::SYS_mmap, args) })?;
+    Ok(ptr::with_exposed_provenance_mut(place))
+}
+
+/// Gives memory back.
+///
+/// # Safety
+/// Nothing may refer to it any more.
+pub unsafe fn unmap(at: *mut u8, bytes: usize) {
+    // SAFETY: the caller vouches.
+    unsafe { syscall(libc::SYS_munmap, [at.expose_provenance(), bytes, 0, 0, 0, 0]) };
+}
+
+/// Makes memory read as zeroes in a child after fork.
+///
+/// # Errors
+/// The kernel is older than 4.14.
+pub fn wipe_on_fork(at: *mut u8, bytes: usize) -> Result<()> {
+    const MADV_WIPEONFORK: usize = 18;
+    // SAFETY: changes what a child sees, not what is there now.
+    done(unsafe {
+        syscall(libc::SYS_madvise, [at.expose_provenance(), bytes, MADV_WIPEONFORK, 0, 0, 0])
+    })
+}
+
+/// Which file a path leads to; symbolic links are not followed.
+///
+/// # Errors
+/// The kernel refuses.
+pub fn metadata(path: &CStr) -> Result<Identity> {
+    identity(|stat| {
+        let no_follow = word(libc::AT_SYMLINK_NOFOLLOW);
+        let args = [word(libc::AT_FDCWD), path.as_ptr().expose_provenance(), stat, no_follow, 0, 0];
+        // SAFETY: the path ends with NUL, `stat` is a buffer of the kernel's own layout.
+        unsafe { syscall(libc::SYS_newfstatat, args) }
+    })
+}
+
+fn identity(ask: impl FnOnce(usize) -> isize) -> Result<Identity> {
+    // SAFETY: the structure is numbers only, for which zero is a value.
+    let mut stat: libc::stat = unsafe { core::mem::zeroed() };
+    done(ask((&raw mut stat).expose_provenance()))?;
+    Ok(Identity {
+        device: stat.st_dev,
+        inode: stat.st_ino,
+        mode: stat.st_mode,
+        uid: stat.st_uid,
+        size: stat.st_size,
+    })
+}
+
+/// Type and block size of the file system a path lies on.
+///
+/// # Errors
+/// The kernel refuses.
+pub fn file_system(path: &CStr) -> Result<(u64, u64)> {
+    // SAFETY: the structure is numbers only, for which zero is a value.
+    let mut stat: libc::statfs = unsafe { core::mem::zeroed() };
+    let args = [path.as_ptr().expose_provenance(), (&raw mut stat).expose_provenance(), 0, 0, 0, 0];
+    // SAFETY: the path ends with NUL, the buffer has the kernel's own layout.
+    done(unsafe { syscall(libc::SYS_statfs, args) })?;
+    Ok((stat.f_type.cast_unsigned(), stat.f_bsize.cast_unsigned()))
+}
+
+/// Makes a directory.
+///
+/// # Errors
+/// The kernel refuses; `EEXIST` if it is there.
+pub fn make_directory(path: &CStr, mode: u32) -> Result<()> {
+    let args = [word(libc::AT_FDCWD), path.as_ptr().expose_provenance(), mode as usize, 0, 0, 0];
+    // SAFETY: the path ends with NUL.
+    done(unsafe { syscall(libc::SYS_mkdirat, args) })
+}
+
+/// Removes a file.
+///
+/// # Errors
+/// The kernel refuses.
+pub fn remove(path: &CStr) -> Result<()> {
+    // SAFETY: the path ends with NUL.
+    done(unsafe {
+        syscall(
+            libc::SYS_unlinkat,
+            [word(libc::AT_FDCWD), path.as_ptr().expose_provenance(), 0, 0, 0, 0],
+        )
+    })
+}
+
+/// Renames a file.
+///
+/// # Errors
+/// The kernel refuses.
+pub fn rename(from: &CStr, to: &CStr) -> Result<()> {
+    let here = word(libc::AT_FDCWD);
+    let args =
+        [here, from.as_ptr().expose_provenance(), here, to.as_ptr().expose_provenance(), 0, 0];
+    // SAFETY: both paths end with NUL.
+    done(unsafe { syscall(libc::SYS_renameat2, args) })
+}
+
+/// Where a symbolic link leads: the part of `into` that was filled.
+pub fn read_link<'a>(path: &CStr, into: &'a mut [u8]) -> Option<&'a [u8]> {
+    let args = [
+        word(libc::AT_FDCWD),
+        path.as_ptr().expose_provenance(),
+        into.as_mut_ptr().expose_provenance(),
+        into.len(),
+        0,
+        0,
+    ];
+    // SAFETY: the path ends with NUL, the slice is ours to fill.
+    let length = check(unsafe { syscall(libc::SYS_readlinkat, args) }).ok()?;
+    into.get(..length)
+}
+
+/// The working directory: the part of `into` that was filled, without the NUL.
+pub fn working_directory(into: &mut [u8]) -> Option<&[u8]> {
+    let args = [into.as_mut_ptr().expose_provenance(), into.len(), 0, 0, 0, 0];
+    // SAFETY: the slice is ours to fill.
+    let length = check(unsafe { syscall(libc::SYS_getcwd, args) }).ok()?;
+    // A directory outside the root is given as "(unreachable)/…".
+    into.get(..length.checked_sub(1)?).filter(|path| path.first() == Some(&b'/'))
+}
+
+/// The position of an application's descriptor.
+#[must_use]
+pub fn position(descriptor: c_int) -> Option<u64> {
+    let args = [word(descriptor), 0, word(libc::SEEK_CUR), 0, 0, 0];
+    // SAFETY: asks only.
+    check(unsafe { syscall(libc::SYS_lseek, args) }).ok().map(|position| position as u64)
+}
+
+/// The status flags of an application's descriptor.
+#[must_use]
+pub fn status_flags(descriptor: c_int) -> Option<c_int> {
+    let args = [word(descriptor), word(libc::F_GETFL), 0, 0, 0, 0];
+    // SAFETY: asks only.
+    check(unsafe { syscall(libc::SYS_fcntl, args) }).ok().map(|flags| flags as c_int)
+}
+
+/// Bytes of an application's open file.
+#[must_use]
+pub fn size(descriptor: c_int) -> Option<u64> {
+    let found = identity(|stat| {
+        // SAFETY: `stat` is a buffer of the kernel's own layout.
+        unsafe { syscall(libc::SYS_fstat, [word(descriptor), stat, 0, 0, 0, 0]) }
+    });
+    found.ok().map(|found| found.size.max(0).cast_unsigned())
+}
+
+/// A question without arguments: `getpid`, `gettid`, `getppid`, `getuid`, `geteuid`.
+#[must_use]
+pub fn ask(number: i64) -> u32 {
+    // SAFETY: takes nothing and cannot fail. Ids fit 32 bits.
+    unsafe { syscall(number, [0; 6]) as u32 }
+}
+
+/// Whether a file may grow to `bytes`. Beyond the limit the kernel would send SIGXFSZ.
+#[must_use]
+pub fn file_size_allowed(bytes: u64) -> bool {
+    let mut limit = [u64::MAX; 2];
+    let resource = libc::RLIMIT_FSIZE as usize;
+    let args = [0, resource, 0, (&raw mut limit).expose_provenance(), 0, 0];
+    // SAFETY: the buffer has the kernel's own layout, two 64-bit numbers.
+    let asked = unsafe { syscall(libc::SYS_prlimit64, args) };
+    asked < 0 || limit[0] >= bytes
+}
+
+/// The host's name: the part of `into` that was filled.
+pub fn host_name(into: &mut [u8; 65]) -> &[u8] {
+    // SAFETY: the structure is bytes only, for which zero is a value.
+    let mut names: libc::utsname = unsafe { core::mem::zeroed() };
+    // SAFETY: the buffer has the kernel's own layout.
+    unsafe { syscall(libc::SYS_uname, [(&raw mut names).expose_provenance(), 0, 0, 0, 0, 0]) };
+    let mut length = 0_usize;
+    for (to, from) in into.iter_mut().zip(names.nodename) {
+        if from == 0 {
+            break;
+        }
+        // C's char has a sign on some architectures only.
+        *to = from as u8;
+        length = length.saturating_add(1);
+    }
+    into.get(..length).unwrap_or_default()
+}
+
+/// Writes to a descriptor of the application, for `NETRA_DEBUG` alone.
+pub fn say(descriptor: c_int, line: &[u8]) {
+    let args = [word(descriptor), line.as_ptr().expose_provenance(), line.len(), 0, 0, 0];
+    // SAFETY: the slice is only read.
+    unsafe { syscall(libc::SYS_write, args) };
+}
+
+/// The session's first process.
+#[must_use]
+pub fn session() -> u32 {
+    // SAFETY: asks only. Ids fit 32 bits.
+    unsafe { syscall(libc::SYS_getsid, [0; 6]) as u32 }
+}
+
+/// Copies from our own memory; false instead of a signal where nothing is mapped.
+pub fn peek(at: u64, into: &mut [u8]) -> bool {
+    let length = into.len();
+    let local = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: length };
+    let place = ptr::with_exposed_provenance_mut(at as usize);
+    let remote = libc::iovec { iov_base: place, iov_len: length };
+    let args = [
+        ask(libc::SYS_getpid) as usize,
+        (&raw const local).expose_provenance(),
+        1,
+        (&raw const remote).expose_provenance(),
+        1,
+        0,
+    ];
+    // SAFETY: both descriptions outlive the call; the kernel checks the addresses.
+    let copied = unsafe { syscall(libc::SYS_process_vm_readv, args) };
+    copied == length.cast_signed()
+}
+
+/// Goes through the lines of a file; the front of one longer than 4 KiB is left out.
+pub fn each_line(path: &CStr, mut take: impl FnMut(&[u8])) {
+    let Ok(file) = open(path, libc::O_RDONLY, 0) else { return };
+    let mut buffer = [0_u8; 4096];
+    let mut held = 0_usize;
+    loop {
+        let count = file.read(buffer.get_mut(held..).unwrap_or_default()).unwrap_or(0);
+        let filled = held.saturating_add(count);
+        let mut from = 0_usize;
+        while let Some(rest) = buffer.get(from..filled)
+            && let Some(end) = rest.iter().position(|&byte| byte == b'\n')
+        {
+            take(rest.get(..end).unwrap_or_default());
+            from = from.saturating_add(end).saturating_add(1);
+        }
+        if count == 0 {
+            return;
+        }
+        held = filled.saturating_sub(from);
+        if held == buffer.len() {
+            held = 0;
+        }
+        // The start of a line that goes on moves to the front.
+        for at in 0..held {
+            let byte = buffer.get(from.saturating_add(at)).copied().unwrap_or(0);
+            if let Some(to) = buffer.get_mut(at) {
+                *to = byte;
+            }
+        }
+    }
+}
+
+/// Lets another thread run.
+pub fn give_way() {
+    // SAFETY: takes nothing.
+    unsafe { syscall(libc::SYS_sched_yield, [0; 6]) };
+}
+
+/// The kernel takes C's int sign-extended in a register.
+fn word(value: c_int) -> usize {
+    value as isize as usize
+}
+
+fn check(done: isize) -> Result<usize> {
+    if (-4095..0).contains(&done) {
+        // Error numbers are below 4,096.
+        Err(Refused(done.wrapping_neg() as i32))
+    } else {
+        Ok(done.cast_unsigned())
+    }
+}
+
+fn done(result: isize) -> Result<()> {
+    check(result).map(|_| ())
+}

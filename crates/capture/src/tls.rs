@@ -1,0 +1,77 @@
+//! What belongs to a thread: 64 bytes of TLS that lead to its block in memory that a child after
+//! fork sees as zeroes.
+
+use core::cell::{Cell, UnsafeCell};
+use core::sync::atomic::AtomicU32;
+
+use netra_event::lane::{CALL_PAGES, Lane, Producer};
+use netra_event::segment::CHUNK_SLOTS;
+
+use crate::arch;
+use crate::heatmap::Heat;
+use crate::lane::Page;
+use crate::shard::Shard;
+
+/// The thread's slot in TLS. All zeroes is a thread we have not met.
+#[repr(C)]
+pub struct Slot {
+    /// The thread's block, once it has one.
+    pub thread: Cell<Option<&'static Thread>>,
+    /// The stack pointer of the bookkeeping that is going on; 0 if none is.
+    pub busy: Cell<usize>,
+    /// Not 0 in the child of vfork, which borrows this slot. `arch::vfork` knows this place.
+    pub borrowed: Cell<usize>,
+    reserved: [usize; 5],
+}
+
+const _: () = assert!(size_of::<Slot>() == 64);
+const _: () = assert!(core::mem::offset_of!(Slot, borrowed) == 16);
+
+/// The calling thread's slot.
+#[inline(always)]
+#[must_use]
+pub fn slot() -> &'static Slot {
+    // SAFETY: the slot is 64 zeroed bytes aligned to 64, a valid `Slot`, alive as long as its
+    // thread; `Cell` keeps it off other threads, and no reference outlives a call of a hook.
+    unsafe { &*arch::slot().cast::<Slot>() }
+}
+
+/// How many files' records a thread finds without looking further, for each module.
+pub const CACHED: usize = 16;
+
+/// A record that the thread used lately.
+#[derive(Default)]
+pub struct Cached {
+    /// The file; 0 if the place is free.
+    pub file: Cell<u32>,
+    /// The thread's record of it.
+    pub shard: Cell<Option<Shard>>,
+}
+
+/// A thread's own state. It belongs to a *place* (one lane), which the next thread takes over when
+/// this one ends. Zeroed, it belongs to nobody: so it looks in a child after fork.
+#[repr(C, align(64))]
+pub struct Thread {
+    /// Number of the lane plus one; 0 means that the thread has to attach (again).
+    pub place: Cell<u32>,
+    /// Number of the call of an upper layer that is going on, else 0.
+    pub parent: Cell<u32>,
+    /// Counts of calls of POSIX and STDIO.
+    pub calls: Cell<Option<Page>>,
+    /// The lane's head.
+    pub lane: Cell<Option<&'static Lane>>,
+    /// The lane's writing end.
+    pub producer: UnsafeCell<Producer<'static, CHUNK_SLOTS>>,
+    /// Bytes over time in POSIX and in STDIO.
+    pub heat: [Heat; 2],
+    /// Records used lately, by module.
+    pub records: [[Cached; CACHED]; crate::module::COUNT],
+    /// Counts of calls of all layers, in pages.
+    pub pages: [Cell<Option<Page>>; CALL_PAGES],
+    /// Calls of upper layers so far, to number them.
+    pub numbered: Cell<u32>,
+    /// The next free place plus one, while this one is free.
+    pub next_free: AtomicU32,
+    /// Room to put a path together.
+    pub path: UnsafeCell<[u8; crate::name::LONGEST]>,
+}
