@@ -6,9 +6,8 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
 use netra_workloads::catalogue::{self, Library, Workload};
-use netra_workloads::{Launch, Missing, Mpi, compile, need};
+use netra_workloads::{Expected, Launch, Missing, Mpi, compile, need};
 
-use crate::expected::Expected;
 use crate::verdict::{Seen, differences};
 use crate::{counter, trace};
 

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
+use netra_workloads::expected::{Extent, File};
 
 use crate::counter;
-use crate::expected::{Extent, File};
 
 /// The word at index `index` of a stream: a double between 1 and 2.
 fn word(stream: u64, index: u64) -> [u8; 8] {

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use netra_workloads::catalogue::{Library, Workload};
+use netra_workloads::expected::{Layers, add};
 use netra_workloads::{Mpi, compile};
-
-use crate::expected::{Layers, add};
 
 fn source(name: &str) -> PathBuf {
     compile::home().join("tests/count").join(format!("{name}.c"))

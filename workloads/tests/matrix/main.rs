@@ -10,7 +10,6 @@ mod cell;
 mod conflict;
 mod content;
 mod counter;
-mod expected;
 mod knobs;
 mod layout;
 mod trace;

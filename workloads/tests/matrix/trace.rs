@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::expected::{Counts, add};
+use netra_workloads::expected::{Counts, add};
 
 /// System call → the name under which programs know it.
 const CALLS: &[(&str, &str)] = &[
@@ -98,7 +98,7 @@ fn quoted(arguments: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::note;
-    use crate::expected::Count;
+    use netra_workloads::expected::Count;
     use std::collections::BTreeMap;
     use std::path::Path;
 

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use netra_workloads::expected::{Count, Counts, Expected, File, Layers, add};
+
 use crate::content;
-use crate::expected::{Count, Counts, Expected, File, Layers, add};
 
 /// What one rank was seen to do.
 #[derive(Debug)]
