@@ -277,6 +277,17 @@ impl Arena {
         unsafe { core::slice::from_raw_parts(at, used as usize) }
     }
 
+    /// The whole segment, to read it at exit.
+    #[must_use]
+    pub fn whole(&self) -> Option<&'static [u8]> {
+        let base = self.base.load(Ordering::Acquire);
+        if base.is_null() {
+            return None;
+        }
+        // SAFETY: the mapping, as in `bytes`.
+        Some(unsafe { core::slice::from_raw_parts(base, self.bytes.load(Ordering::Relaxed)) })
+    }
+
     /// Copies bytes into the names; a reference to them, 0 if there is no room.
     pub fn text(&self, bytes: &[u8]) -> u64 {
         match self.append(Region::Names, bytes) {

@@ -288,8 +288,8 @@ pub fn finish() {
     let Some(header) = ARENA.header() else { return };
     calibrate(header);
     header.end.store(time::realtime(), Ordering::Relaxed);
-    let written = log::write(header);
     header.state.store(State::Clean as u32, Ordering::Release);
+    let written = log::write();
     if let (Ok(()), Some(mut path)) = (written, ARENA.path())
         && let Some(path) = path.path()
     {
