@@ -5,6 +5,7 @@ use super::explain;
 use super::header;
 use super::number::{pad, push_padded, signed, unsigned};
 use super::page::Page;
+use super::row::{self, Row};
 use crate::counter::lustre::{EXT_END, EXT_START, STRIPE_COUNT, STRIPE_SIZE};
 use crate::damage::Damage;
 use crate::read::{Direction, DxtHead, Log, Names, Record, Records};
@@ -174,11 +175,16 @@ fn record_head(
 struct Line<'a> {
     /// Module and rank.
     begin: Vec<u8>,
+    /// The same with the direction, and spaces for the numbers; nothing if the rank is too wide.
+    row: Option<[u8; row::WIDTH]>,
     layout: Option<&'a Layout>,
     /// Whether the log knows threads.
     threaded: bool,
     direction: Direction,
     number: u64,
+    /// The last thread, as it is printed: it is mostly the next one too.
+    thread: Option<u64>,
+    end: Vec<u8>,
 }
 
 impl<'a> Line<'a> {
@@ -189,36 +195,81 @@ impl<'a> Line<'a> {
             _ => b" X_MPIIO",
         });
         pad(&mut begin, signed(head.rank.0).as_bytes(), 8);
-        Line { begin, layout, threaded, direction: Direction::Write, number: 0 }
+        let direction = Direction::Write;
+        let (row, number, thread, end) = (None, 0, None, Vec::new());
+        let mut line = Line { begin, row, layout, threaded, direction, number, thread, end };
+        line.turn(direction);
+        line.set_thread(None);
+        line
+    }
+
+    /// Numbering begins again with the reads.
+    fn turn(&mut self, direction: Direction) {
+        (self.direction, self.number) = (direction, 0);
+        let mut row = [b' '; row::WIDTH];
+        let word = word(direction);
+        let start = self.begin.len();
+        self.row = (start == 16).then(|| {
+            row[..start].copy_from_slice(&self.begin);
+            row[start..start + word.len()].copy_from_slice(word);
+            row
+        });
     }
 
     fn push(&mut self, direction: Direction, segment: &Segment, text: &mut Vec<u8>) {
         if direction != self.direction {
-            (self.direction, self.number) = (direction, 0);
+            self.turn(direction);
         }
         text.reserve(160);
+        let bytes = (segment.offset, segment.length);
+        let row = Row::new(self.number, bytes, (segment.start, segment.end));
+        match (&self.row, row) {
+            (Some(line), Some(row)) => {
+                let mut line = *line;
+                row.fill(&mut line);
+                text.extend_from_slice(&line);
+            }
+            _ => self.push_columns(segment, text),
+        }
+        if let Some(layout) = self.layout {
+            layout.targets_of(segment, text);
+        }
+        if segment.thread != self.thread {
+            self.set_thread(segment.thread);
+        }
+        text.extend_from_slice(&self.end);
+        self.number += 1;
+    }
+
+    /// Numbers of any size.
+    fn push_columns(&self, segment: &Segment, text: &mut Vec<u8>) {
         text.extend_from_slice(&self.begin);
-        text.extend_from_slice(match direction {
-            Direction::Write => b"  write",
-            Direction::Read => b"   read",
-        });
+        text.extend_from_slice(word(self.direction));
         pad(text, unsigned(self.number).as_bytes(), 9);
         pad(text, signed(segment.offset).as_bytes(), 16);
         pad(text, signed(segment.length).as_bytes(), 16);
         push_padded(text, segment.start, 4, 12);
         push_padded(text, segment.end, 4, 12);
         text.extend_from_slice(b"  ");
-        if let Some(layout) = self.layout {
-            layout.targets_of(segment, text);
-        }
+    }
+
+    fn set_thread(&mut self, thread: Option<u64>) {
+        self.thread = thread;
+        self.end.clear();
         if self.threaded {
-            text.push(b' ');
-            pad(text, unsigned(segment.thread.unwrap_or(0)).as_bytes(), 4);
+            self.end.push(b' ');
+            pad(&mut self.end, unsigned(thread.unwrap_or(0)).as_bytes(), 4);
         } else {
-            text.extend_from_slice(b" N/A");
+            self.end.extend_from_slice(b" N/A");
         }
-        text.push(b'\n');
-        self.number += 1;
+        self.end.push(b'\n');
+    }
+}
+
+fn word(direction: Direction) -> &'static [u8; 7] {
+    match direction {
+        Direction::Write => b"  write",
+        Direction::Read => b"   read",
     }
 }
 

@@ -12,6 +12,7 @@ mod explain;
 mod header;
 pub mod number;
 mod page;
+mod row;
 
 pub use dxt::traces;
 pub use page::Page;

@@ -58,7 +58,8 @@ impl Digits {
     }
 }
 
-const PAIRS: [u8; 200] = {
+/// The digits of 00 to 99.
+pub(super) const PAIRS: [u8; 200] = {
     let mut pairs = [0; 200];
     let mut number = 0;
     while number < 100 {
