@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use anyhow::{Context as _, Result, bail};
@@ -98,7 +97,7 @@ fn make_fortran(mpi: Mpi, source: &Path, product: &Path, after: &[OsString]) -> 
 }
 
 /// Runs a compiler that has its flags already. The product appears at once, by rename, because
-/// tests in several threads and processes may want it at the same time.
+/// tests in several processes may want it at the same time.
 fn make(mut command: Command, sources: &[&Path], product: &Path, after: &[OsString]) -> Result<()> {
     if is_fresh(product, sources, after) {
         return Ok(());
@@ -106,9 +105,7 @@ fn make(mut command: Command, sources: &[&Path], product: &Path, after: &[OsStri
     if let Some(folder) = product.parent() {
         fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
     }
-    static PARTS: AtomicU64 = AtomicU64::new(0);
-    let number = PARTS.fetch_add(1, Ordering::Relaxed);
-    let part = product.with_extension(format!("part.{}.{number}", std::process::id()));
+    let part = product.with_extension(format!("part{}", std::process::id()));
     let compiler = command.get_program().to_string_lossy().into_owned();
     let done = command.args(sources).arg("-o").arg(&part).args(after).output();
     let done = done.with_context(|| format!("starting {compiler}"))?;

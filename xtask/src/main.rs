@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "a build tool talks to the person who called it")]
 
+mod bench;
 mod demo;
 mod install;
 mod place;
@@ -32,6 +33,11 @@ const COMMANDS: &[Command] = &[
         run: test::run,
     },
     Command { name: "tidy", says: "check the house rules", run: tidy::run },
+    Command {
+        name: "bench",
+        says: "measure, and keep the result in docs/measured",
+        run: bench::run,
+    },
     Command {
         name: "install",
         says: "install what the tests need, and say what is missing",

@@ -1,6 +1,5 @@
 //! Where bytes come to lie and who puts them there, where a workload's page says so.
 
-use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -92,33 +91,4 @@ fn flash_has_one_aggregator_with_mpich_whatever_was_asked_for() {
     let data = 2 * 3 * 4096 * 8;
     assert!(written(0) >= data, "rank 0 wrote {}", written(0));
     assert!(written(1) + written(2) < 4096 * 8, "{} {}", written(1), written(2));
-}
-
-/// Writes of exactly `bytes` bytes that reached files of this ending, over all ranks.
-fn writes_of(folder: &Path, ending: &str, bytes: u64) -> usize {
-    let traces =
-        fs::read_dir(folder).unwrap().map(|entry| fs::read_to_string(entry.unwrap().path()));
-    let text: Vec<String> = traces.map(|text| text.unwrap()).collect();
-    let wanted = |line: &&str| {
-        line.starts_with("pwrite")
-            && line.contains(&format!("{ending}>"))
-            && line.ends_with(&format!("= {bytes}"))
-    };
-    text.iter().flat_map(|text| text.lines()).filter(wanted).count()
-}
-
-/// Slow, each mini block falls apart into its runs; tuned, no such write is left.
-#[test]
-fn openpmd_writes_runs_of_an_edge_when_slow_and_none_when_tuned() {
-    for mpi in [Mpi::Mpich, Mpi::OpenMpi] {
-        for (mode, runs) in [("slow", 3 * 2 * 9 * 49), ("tuned", 0)] {
-            let folder = place(&format!("openpmd {} {mode}", mpi.name()));
-            let knobs = "--steps 1 --meshes 1 --edge 7 --rows 2 --columns 3 --attributes 0 --mode";
-            let mut launch = launch("openpmd", mpi, &format!("{knobs} {mode}"));
-            launch.with_rank = trace::words(&folder.join("watch"), "");
-            run(&launch, &folder.join("run"));
-            let found = writes_of(&folder.join("watch"), ".h5", 7 * 8);
-            assert_eq!(found, runs, "{} {mode}", mpi.name());
-        }
-    }
 }

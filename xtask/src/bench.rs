@@ -1,0 +1,35 @@
+//! `cargo xtask bench NAME`: measures, side by side with its peers, and keeps the result in
+//! `docs/measured/`.
+//!
+//! A benchmark is one row in [`BENCHES`] and one file.
+
+mod contest;
+mod measured;
+mod parse;
+
+use anyhow::{Result, bail};
+
+struct Bench {
+    name: &'static str,
+    says: &'static str,
+    run: fn(&[String]) -> Result<()>,
+}
+
+const BENCHES: &[Bench] = &[Bench {
+    name: "parse",
+    says: "reading logs: netra, the C tools (where on the PATH) and PyDarshan",
+    run: parse::run,
+}];
+
+/// Runs one benchmark.
+pub(crate) fn run(words: &[String]) -> Result<()> {
+    let name = words.first().map_or("", String::as_str);
+    if let Some(bench) = BENCHES.iter().find(|bench| bench.name == name) {
+        return (bench.run)(&words[1..]);
+    }
+    println!("usage: cargo xtask bench NAME\n");
+    for bench in BENCHES {
+        println!("  {:<10} {}", bench.name, bench.says);
+    }
+    if name.is_empty() { Ok(()) } else { bail!("there is no benchmark `{name}`") }
+}
