@@ -45,6 +45,7 @@ pub(crate) struct Segment {
     pub(crate) nprocs: u32,
     pub(crate) job_id: i64,
     pub(crate) job: &'static str,
+    pub(crate) host: String,
     pub(crate) end: u64,
     pub(crate) partial: u64,
     pub(crate) command: String,
@@ -71,6 +72,7 @@ impl Default for Segment {
             nprocs: 0,
             job_id: 77,
             job: "host.1.2",
+            host: "node17".to_owned(),
             end: END,
             partial: 0,
             command: "./app --in data".to_owned(),
@@ -143,7 +145,7 @@ impl Segment {
         let mut header = vec![0; size_of::<Header>()];
         let texts = [
             (offset_of!(Header, job), self.job.as_bytes()),
-            (offset_of!(Header, host), b"node17"),
+            (offset_of!(Header, host), self.host.as_bytes()),
             (offset_of!(Header, exe), b"/bin/app"),
             (offset_of!(Header, command), self.command.as_bytes()),
         ];

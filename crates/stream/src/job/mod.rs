@@ -1,0 +1,89 @@
+//! The processes that belong together, and the one log that they become.
+
+mod number;
+mod target;
+mod write;
+
+use std::collections::BTreeMap;
+
+use netra_event::{Loss, Rank};
+
+use crate::source::{Life, Piece};
+
+pub use target::Target;
+pub use write::Written;
+
+/// All that processes of one job left.
+#[derive(Debug, Clone)]
+pub struct Job {
+    pieces: Vec<Piece>,
+    numbers: Vec<Option<Rank>>,
+    nprocs: u32,
+}
+
+impl Job {
+    /// Puts pieces together that name the same job, jobs in the order of their start.
+    #[must_use]
+    pub fn group(pieces: Vec<Piece>) -> Vec<Job> {
+        let mut jobs: BTreeMap<Vec<u8>, Vec<Piece>> = BTreeMap::new();
+        for piece in pieces {
+            jobs.entry(piece.job.clone()).or_default().push(piece);
+        }
+        let mut jobs: Vec<Job> = jobs.into_values().map(Job::new).collect();
+        jobs.sort_by_key(|job| job.pieces.first().map(|piece| piece.start));
+        jobs
+    }
+
+    /// Takes pieces as one job, whatever key they have.
+    #[must_use]
+    pub fn new(mut pieces: Vec<Piece>) -> Job {
+        pieces.sort_by(|a, b| (a.start, a.pid, &a.path).cmp(&(b.start, b.pid, &b.path)));
+        let (numbers, nprocs) = number::number(&pieces);
+        Job { pieces, numbers, nprocs }
+    }
+
+    /// The pieces, in the order in which their processes began.
+    #[must_use]
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// The text key.
+    #[must_use]
+    pub fn key(&self) -> String {
+        let key = self.pieces.first().map(|piece| piece.job.as_slice()).unwrap_or_default();
+        String::from_utf8_lossy(key).into_owned()
+    }
+
+    /// Pieces of processes that still run.
+    pub fn running(&self) -> impl Iterator<Item = &Piece> {
+        self.pieces.iter().filter(|piece| piece.life == Life::Running)
+    }
+
+    /// Events written by all processes.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.pieces.iter().map(|piece| piece.events).fold(0, u64::saturating_add)
+    }
+
+    /// Events not written, by reason, over all processes.
+    #[must_use]
+    pub fn dropped(&self) -> BTreeMap<Loss, u64> {
+        let mut sums = BTreeMap::new();
+        for &(loss, count) in self.pieces.iter().flat_map(|piece| &piece.dropped) {
+            let sum: &mut u64 = sums.entry(loss).or_default();
+            *sum = sum.saturating_add(count);
+        }
+        sums
+    }
+
+    /// What the library complained about, each once, with how many processes did.
+    #[must_use]
+    pub fn notes(&self) -> BTreeMap<&str, usize> {
+        let mut notes = BTreeMap::new();
+        for note in self.pieces.iter().flat_map(|piece| &piece.notes) {
+            *notes.entry(note.as_str()).or_default() += 1;
+        }
+        notes
+    }
+}

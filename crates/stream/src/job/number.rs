@@ -1,0 +1,96 @@
+//! Which number each process of a job has in its log.
+//!
+//! A rank of MPI keeps its number. Other processes (the launcher, what a script starts, an image
+//! that was replaced) get those behind the ranks, in the order in which they began, so that no two
+//! have the same. A process that counted nothing needs none.
+
+use netra_event::Rank;
+
+use crate::source::Piece;
+
+/// The numbers of pieces, which are in the order of their start, and how many processes there are.
+pub(super) fn number(pieces: &[Piece]) -> (Vec<Option<Rank>>, u32) {
+    let mut numbers = vec![None; pieces.len()];
+    let mut taken: Vec<u32> = Vec::new();
+    let counted = |piece: &Piece| piece.counted || pieces.iter().all(|piece| !piece.counted);
+    for (piece, number) in pieces.iter().zip(&mut numbers) {
+        if let Some(rank) = piece.rank.filter(|rank| counted(piece) && !taken.contains(rank)) {
+            taken.push(rank);
+            *number = Some(Rank(i64::from(rank)));
+        }
+    }
+    let known = pieces.iter().filter_map(|piece| piece.nprocs).max().unwrap_or(0);
+    let ranks = taken.iter().map(|&rank| rank.saturating_add(1)).max().unwrap_or(0);
+    let mut next = known.max(ranks);
+    for (piece, number) in pieces.iter().zip(&mut numbers) {
+        if number.is_none() && counted(piece) {
+            *number = Some(Rank(i64::from(next)));
+            next = next.saturating_add(1);
+        }
+    }
+    (numbers, next.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::{Kind, Life};
+    use netra_event::Nanos;
+
+    #[track_caller]
+    fn check(pieces: &[(Option<u32>, Option<u32>, bool)], want: &[Option<i64>], nprocs: u32) {
+        let piece = |&(rank, nprocs, counted): &(Option<u32>, Option<u32>, bool)| Piece {
+            path: "a".into(),
+            kind: Kind::Segment,
+            job: Vec::new(),
+            job_id: 0,
+            pid: 1,
+            uid: 0,
+            host: Vec::new(),
+            command: Vec::new(),
+            rank,
+            nprocs,
+            start: Nanos(0),
+            state: None,
+            life: Life::Over,
+            counted,
+            events: 0,
+            dropped: Vec::new(),
+            notes: Vec::new(),
+            flags: 0,
+        };
+        let pieces: Vec<Piece> = pieces.iter().map(piece).collect();
+        let want: Vec<Option<Rank>> = want.iter().map(|number| number.map(Rank)).collect();
+        assert_eq!(number(&pieces), (want, nprocs));
+    }
+
+    #[test]
+    fn ranks_stay_and_others_follow_them() {
+        let (ranked, plain) = (|rank| (Some(rank), Some(3), true), (None, None, true));
+        check(
+            &[plain, ranked(1), ranked(0), ranked(1), plain],
+            &[Some(3), Some(1), Some(0), Some(4), Some(5)],
+            6,
+        );
+    }
+
+    #[test]
+    fn a_rank_that_never_came_keeps_its_place() {
+        check(&[(Some(1), Some(4), true)], &[Some(1)], 4);
+    }
+
+    #[test]
+    fn processes_without_mpi_are_counted_as_they_began() {
+        check(
+            &[(None, None, true), (None, None, false), (None, None, true)],
+            &[Some(0), None, Some(1)],
+            2,
+        );
+    }
+
+    #[test]
+    fn a_job_that_counted_nothing_still_has_a_process() {
+        check(&[(None, None, false)], &[Some(0)], 1);
+        check(&[], &[], 1);
+    }
+}

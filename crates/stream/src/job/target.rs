@@ -1,0 +1,94 @@
+//! Where a job's log goes: exactly somewhere, or into a folder under the convention of Darshan's
+//! names.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use netra_event::jenkins64;
+
+use crate::source::Piece;
+
+/// Where a log goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// This file, which must not exist.
+    File(PathBuf),
+    /// Below this folder: a folder for the day, a name that says whose and which job it is.
+    Folder(PathBuf),
+}
+
+impl Target {
+    /// The folder that logs go to: what was asked for, else `$XDG_DATA_HOME/netra/logs`, else the
+    /// same below the home.
+    #[must_use]
+    pub fn default_folder(xdg_data_home: Option<&Path>, home: Option<&Path>) -> Option<PathBuf> {
+        let data = xdg_data_home.filter(|path| path.is_absolute()).map(Path::to_owned);
+        let data = data.or_else(|| home.map(|home| home.join(".local/share")));
+        Some(data?.join("netra/logs"))
+    }
+
+    /// The log's path. `user` is what the name begins with, `salt` makes it differ from others.
+    pub(super) fn path(&self, first: &Piece, user: &str, salt: u64) -> PathBuf {
+        match self {
+            Target::File(path) => path.clone(),
+            Target::Folder(folder) => folder.join(name(first, user, salt, TimeZone::system())),
+        }
+    }
+}
+
+/// `YYYY/MM/DD/<user>_<program>_id<job>-<process>_<month>-<day>-<second>-<salt>_<1>.darshan`.
+fn name(first: &Piece, user: &str, salt: u64, zone: TimeZone) -> String {
+    let seconds = i64::try_from(first.start.0 / 1_000_000_000).unwrap_or(0);
+    let time = Timestamp::from_second(seconds).unwrap_or_default().to_zoned(zone);
+    let second_of_day =
+        i32::from(time.hour()) * 3600 + i32::from(time.minute()) * 60 + i32::from(time.second());
+    let program = program(&first.command);
+    let host = jenkins64(&first.host, salt);
+    format!(
+        "{:04}/{:02}/{:02}/{user}_{program}_id{}-{}_{}-{}-{second_of_day}-{host}_1.darshan",
+        time.year(),
+        time.month(),
+        time.day(),
+        first.job_id,
+        first.pid,
+        time.month(),
+        time.day(),
+    )
+}
+
+/// The last part of the program's path; what a name can not hold is left out.
+fn program(command: &[u8]) -> String {
+    let word = command.split(|&byte| byte == b' ').next().unwrap_or_default();
+    let last = word.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    let plain = |c: &char| c.is_alphanumeric() || "._+-".contains(*c);
+    let text: String = String::from_utf8_lossy(last).chars().filter(plain).take(64).collect();
+    if text.is_empty() { "unknown".to_owned() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_named_without_its_folder() {
+        for (command, name) in [
+            (&b"/usr/bin/python3 a.py"[..], "python3"),
+            (b"./a.out", "a.out"),
+            (b"", "unknown"),
+            (b"a\nb;c d", "abc"),
+        ] {
+            assert_eq!(program(command), name);
+        }
+    }
+
+    #[test]
+    fn logs_lie_below_the_data_home() {
+        let folder = |xdg: Option<&str>, home: Option<&str>| {
+            Target::default_folder(xdg.map(Path::new), home.map(Path::new))
+        };
+        assert_eq!(folder(Some("/d"), Some("/h")), Some("/d/netra/logs".into()));
+        assert_eq!(folder(Some("d"), Some("/h")), Some("/h/.local/share/netra/logs".into()));
+        assert_eq!(folder(None, None), None);
+    }
+}

@@ -1,0 +1,13 @@
+//! Where records come from: the segments of processes, and the logs that processes wrote.
+
+mod directory;
+mod piece;
+mod process;
+mod segment;
+mod timeline;
+
+pub use directory::{directory, scan};
+pub use piece::{Kind, Piece};
+pub use process::Life;
+pub use segment::Segment;
+pub use timeline::{Timed, Timeline};

@@ -1,0 +1,154 @@
+//! A process's part of a job: what is known about it without its events, and where the rest is.
+
+use std::path::{Path, PathBuf};
+
+use netra_darshan::Log;
+use netra_darshan::section::layout::KIND_SEGMENT;
+use netra_event::segment::{State, View};
+use netra_event::{Loss, Nanos};
+
+use super::{Life, Segment};
+use crate::{Error, Result};
+
+/// What a piece was found in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A segment that its process left behind, or still writes.
+    Segment,
+    /// The log that a process wrote when it ended: this block of its section.
+    Log {
+        /// Which block.
+        block: usize,
+    },
+}
+
+/// A process's part of a job.
+#[derive(Debug, Clone)]
+pub struct Piece {
+    /// Where it was found.
+    pub path: PathBuf,
+    /// What it was found in.
+    pub kind: Kind,
+    /// Text key of the job.
+    pub job: Vec<u8>,
+    /// The job's number.
+    pub job_id: i64,
+    /// The process.
+    pub pid: u32,
+    /// Its user.
+    pub uid: u32,
+    /// Its host.
+    pub host: Vec<u8>,
+    /// Its command line.
+    pub command: Vec<u8>,
+    /// Its rank, if it has one.
+    pub rank: Option<u32>,
+    /// Processes of the job, as far as it knows.
+    pub nprocs: Option<u32>,
+    /// When recording began: nanoseconds since 1970, UTC.
+    pub start: Nanos,
+    /// What became of it, by its own words.
+    pub state: Option<State>,
+    /// Whether it still runs.
+    pub life: Life,
+    /// Whether it has counted anything.
+    pub counted: bool,
+    /// Events it wrote.
+    pub events: u64,
+    /// Events it did not write, by reason.
+    pub dropped: Vec<(Loss, u64)>,
+    /// What the library complained about.
+    pub notes: Vec<String>,
+    /// The segment's flags.
+    pub flags: u32,
+}
+
+impl Piece {
+    /// Looks at a segment.
+    ///
+    /// # Errors
+    /// As for [`Segment::read`].
+    pub fn of_segment(path: &Path, owner: Option<u32>) -> Result<Piece> {
+        let segment = Segment::peek(path, owner)?;
+        Ok(Piece::new(path, Kind::Segment, &segment.view()))
+    }
+
+    /// Looks at the segments that a log carries; none if netra did not write it.
+    ///
+    /// # Errors
+    /// It is not a log. A block that can not be read is left out, and with it its process.
+    pub fn of_log(path: &Path) -> Result<Vec<Piece>> {
+        let log = open(path)?;
+        let mut pieces = Vec::new();
+        for (block, found) in log.section().blocks().iter().enumerate() {
+            if found.head.kind != KIND_SEGMENT {
+                continue;
+            }
+            let Ok(bytes) = found.bytes() else { continue };
+            if let Ok(view) = View::new(&bytes) {
+                pieces.push(Piece::new(path, Kind::Log { block }, &view));
+            }
+        }
+        Ok(pieces)
+    }
+
+    fn new(path: &Path, kind: Kind, view: &View<'_>) -> Piece {
+        let dropped = |loss: Loss| {
+            let counts = view.lanes().map(|lane| lane.dropped(loss).0);
+            (loss, counts.fold(0, u64::saturating_add))
+        };
+        let dropped = Loss::ALL.iter().map(|&loss| dropped(loss)).filter(|loss| loss.1 > 0);
+        Piece {
+            path: path.to_owned(),
+            kind,
+            job: view.job().to_vec(),
+            job_id: view.job_id(),
+            pid: view.pid(),
+            uid: view.uid(),
+            host: view.host().to_vec(),
+            command: view.command().to_vec(),
+            rank: view.rank(),
+            nprocs: view.nprocs(),
+            start: Nanos(view.start().1),
+            state: view.state(),
+            // A log is written once, at the end.
+            life: if kind == Kind::Segment { Life::of(view) } else { Life::Over },
+            counted: view.records().next().is_some(),
+            events: view.lanes().map(|lane| lane.produced()).fold(0, u64::saturating_add),
+            dropped: dropped.collect(),
+            notes: view.notes().map(|note| String::from_utf8_lossy(note).into_owned()).collect(),
+            flags: view.flags(),
+        }
+    }
+
+    /// Reads all of it.
+    ///
+    /// # Errors
+    /// It can not be read any more.
+    pub fn load(&self) -> Result<Segment> {
+        match self.kind {
+            Kind::Segment => Segment::read(&self.path, None),
+            Kind::Log { block } => {
+                let log = open(&self.path)?;
+                let damaged = || Error::Segment {
+                    path: self.path.clone(),
+                    source: netra_event::segment::Error::NotASegment,
+                };
+                let section = log.section();
+                let block = section.blocks().get(block).ok_or_else(damaged)?;
+                let bytes = block.bytes().map_err(|_| damaged())?;
+                Segment::from_bytes(&self.path, bytes)
+            }
+        }
+    }
+
+    /// Whether the process was ended from outside, without a word.
+    #[must_use]
+    pub fn was_killed(&self) -> bool {
+        self.life == Life::Over && self.state == Some(State::Running)
+    }
+}
+
+fn open(path: &Path) -> Result<Log> {
+    Log::open(path).map_err(|source| Error::Log { path: path.to_owned(), source })
+}
