@@ -1,0 +1,31 @@
+// Bundles the page: dist/page.js, dist/page.css and dist/page.csp, the policy that lets exactly
+// these two run and nothing else. `--tests` bundles the tests into build/ instead.
+import { build } from "esbuild";
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+
+if (process.argv.includes("--tests")) {
+  await build({
+    entryPoints: ["test/unit.test.ts", "test/page.test.ts"],
+    bundle: true, platform: "node", format: "esm", outdir: "build", logLevel: "warning",
+    packages: "external",
+  });
+} else {
+  mkdirSync("dist", { recursive: true });
+  await build({
+    entryPoints: { page: "src/main.ts" },
+    bundle: true, minify: true, format: "iife", target: "es2022", charset: "utf8",
+    outdir: "dist", logLevel: "warning", legalComments: "none",
+  });
+  await build({ entryPoints: ["src/page.css"], minify: true, charset: "utf8", outdir: "dist", logLevel: "warning" });
+  const hash = (path) => `'sha256-${createHash("sha256").update(readFileSync(path)).digest("base64")}'`;
+  const policy = [
+    "default-src 'none'",
+    `script-src ${hash("dist/page.js")}`,
+    `style-src ${hash("dist/page.css")}`,
+    "img-src data: blob:",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ];
+  writeFileSync("dist/page.csp", policy.join("; "));
+}

@@ -1,0 +1,72 @@
+// Unpacks the columns of a report. All of them lie in one gzip stream; within a column all
+// lowest bytes come first, then all second bytes, and so on, because equal bytes side by side
+// compress several times better.
+
+import type { ColumnPlace } from "./model";
+
+export type Numbers = Uint8Array | Uint16Array | Uint32Array | Float32Array | Float64Array;
+
+const WIDTH = { u8: 1, u16: 2, u32: 4, u64: 8, f32: 4, ticks: 4 } as const;
+
+export class Columns {
+  #bytes: Uint8Array;
+  #places: Record<string, ColumnPlace>;
+  #made = new Map<string, Numbers>();
+
+  constructor(bytes: Uint8Array, places: Record<string, ColumnPlace>) {
+    this.#bytes = bytes;
+    this.#places = places;
+  }
+
+  /** A column by its name; unpacked when first asked for. */
+  get(name: string): Numbers {
+    const known = this.#made.get(name);
+    if (known) return known;
+    const place = this.#places[name];
+    if (!place) throw new Error(`the report has no column ${name}`);
+    const made = unpack(this.#bytes, place);
+    this.#made.set(name, made);
+    return made;
+  }
+}
+
+/** Decodes one column. */
+export function unpack(bytes: Uint8Array, place: ColumnPlace): Numbers {
+  const { at, count } = place;
+  const end = at + count * WIDTH[place.type];
+  if (end > bytes.length) throw new Error("the report is cut short");
+  const plane = (n: number) => bytes.subarray(at + n * count, at + (n + 1) * count);
+  switch (place.type) {
+    case "u8": return plane(0).slice();
+    case "u16": { const low = plane(0), high = plane(1); return Uint16Array.from(low, (v, i) => v | high[i]! << 8); }
+    case "f32": return new Float32Array(words(plane, 0, count).buffer);
+    case "u32": return summed(words(plane, 0, count), place.delta);
+    case "ticks": return Float64Array.from(summed(words(plane, 0, count), place.delta), (v) => v * place.tick!);
+    case "u64": {
+      const low = words(plane, 0, count), high = words(plane, 4, count);
+      return Float64Array.from(low, (v, i) => high[i]! * 2 ** 32 + v);
+    }
+  }
+}
+
+function words(plane: (n: number) => Uint8Array, first: number, count: number): Uint32Array {
+  const [a, b, c, d] = [plane(first), plane(first + 1), plane(first + 2), plane(first + 3)];
+  const out = new Uint32Array(count);
+  for (let i = 0; i < count; i++) out[i] = a[i]! | b[i]! << 8 | c[i]! << 16 | d[i]! << 24;
+  return out;
+}
+
+/** Undoes differences; they wrap around at 2^32 as the writer's do. */
+function summed(values: Uint32Array, delta: boolean | undefined): Uint32Array {
+  if (delta) for (let i = 1; i < values.length; i++) values[i] = values[i]! + values[i - 1]!;
+  return values;
+}
+
+/** The packed part of the page: base64 of gzip. */
+export async function inflate(base64: string): Promise<Uint8Array> {
+  const text = atob(base64.trim());
+  const packed = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) packed[i] = text.charCodeAt(i);
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}

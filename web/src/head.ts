@@ -1,0 +1,82 @@
+// The top of the page: which job, is I/O its problem, where, why, what to change, and whether
+// to trust it.
+
+import type { Page } from "./page";
+import type { Finding, Report } from "./model";
+import { h } from "./element";
+import { count, percent, plural, seconds, shortPath } from "./format";
+import { toggleTheme } from "./theme";
+
+export function head(page: Page): HTMLElement {
+  const { job, trust } = page.report;
+  const caveats = h("div", { class: "caveats", id: "caveats", hidden: true, role: "region", "aria-label": "What is missing" }, ...trustLines(page.report));
+  const badge = h("button", {
+    type: "button", class: trust.complete ? "badge good" : "badge warn", "aria-expanded": "false", "aria-controls": "caveats",
+    click: () => { caveats.hidden = !caveats.hidden; badge.setAttribute("aria-expanded", String(!caveats.hidden)); },
+  }, trust.complete ? "✓ complete" : `⚠ ${plural(trust.caveats.length, "caveat")}`);
+  const when = job.start === null ? "" : new Date(job.start * 1000).toISOString().replace("T", " ").slice(0, 19) + " UTC";
+  const facts = [plural(job.nprocs, "rank"), job.nodes === null ? "" : plural(job.nodes, "node"), `ran ${seconds(job.run_time)}`, when, job.id ? `job ${job.id}` : "", job.source];
+  const theme = h("button", { type: "button", class: "quiet", title: "light or dark", "aria-label": "light or dark", click: () => { toggleTheme(); page.repaint(); } }, "◐");
+  return h("header", {},
+    h("div", { class: "job" },
+      h("h1", { title: job.command }, job.command || "an application"),
+      h("p", {}, facts.filter(Boolean).join(" · "))),
+    h("div", { class: "corner" }, badge, theme), caveats);
+}
+
+function trustLines(report: Report): Node[] {
+  const { trust } = report;
+  const lines = trust.caveats.length > 0 ? trust.caveats : ["Nothing is known to be missing or wrong."];
+  const says = [`From the modules ${trust.modules.join(", ")}.`];
+  if (trust.coverage !== null) says.push(`The trace covers ${percent(trust.coverage)} of the counted bytes.`);
+  else says.push("Single calls were not traced: times within a file are known only from its first and last call.");
+  if (trust.summed > 0) says.push(`${plural(trust.summed, "record")} summed over ranks: of those only the fastest and slowest rank are known.`);
+  return [h("ul", {}, ...lines.map((line) => h("li", {}, line))), h("p", {}, says.join(" "))];
+}
+
+export function verdict(page: Page): HTMLElement {
+  const { verdict: v, job, findings } = page.report, top = findings[0];
+  const severe = v.share >= 0.3 ? "high" : v.share >= 0.1 ? "warn" : "good";
+  return h("section", { class: "verdict", "aria-label": "Verdict" },
+    h("div", { class: `answer ${severe}` },
+      h("strong", {}, percent(v.share)), h("span", {}, v.says), meter(page)),
+    card("Where", where(page.report)),
+    card("Why", top ? top.says : "No rule found anything that costs time."),
+    card("What to change", top ? change(top) : job.nprocs > 0 ? "Nothing that these rules know of." : ""));
+}
+
+function card(title: string, text: string): HTMLElement {
+  return h("div", { class: "card" }, h("h2", {}, title), h("p", {}, text));
+}
+
+/** The run of the slowest rank as one bar: reads, writes, metadata, the rest. */
+function meter(page: Page): HTMLElement {
+  const { verdict: v, job } = page.report, run = Math.max(job.run_time, v.seconds, 1e-12);
+  const parts = [["read", v.parts[0]], ["write", v.parts[1]], ["meta", v.parts[2]]] as const;
+  const words = parts.map(([name, time]) => `${name === "meta" ? "metadata" : name} ${seconds(time)}`);
+  const bar = h("div", { class: "meter", role: "img", "aria-label": words.join(", ") },
+    ...parts.map(([name, time]) => { const part = h("i", { class: name }); part.style.width = `${100 * time / run}%`; return part; }));
+  const shown = parts.filter(([, time]) => time > 0);
+  return h("div", {}, bar, h("div", { class: "keys" }, ...shown.map(([name, time]) =>
+    h("span", { class: "key" }, h("i", { class: name }), `${name === "meta" ? "metadata" : name} ${seconds(time)}`)),
+    h("span", { class: "key" }, h("i", { class: "rest" }), `other ${seconds(Math.max(0, run - v.seconds))}`)));
+}
+
+function where(report: Report): string {
+  const { verdict: v, findings, files, job } = report, top = findings[0];
+  const says = [job.nprocs > 1 ? `Rank ${count(v.rank)} is the slowest; the mean over ranks is ${seconds(v.mean)}.` : ""];
+  const about = top?.files[0] ?? (files.length > 0 ? 0 : undefined), file = about === undefined ? undefined : files[about];
+  if (file && v.seconds > 0) {
+    const more = top ? top.file_count - 1 : 0;
+    says.push(`${shortPath(file.path)}${more > 0 ? ` and ${plural(more, "more file")}` : ""}${file.kind ? ` on ${file.kind}` : ""}.`);
+  }
+  const ranks = top?.ranks.length ?? 0;
+  if (ranks > 1) says.push(`${plural(ranks, "rank")} concerned.`);
+  return says.filter(Boolean).join(" ") || "No file was used.";
+}
+
+function change(finding: Finding): string {
+  const says = finding.advice[0]?.says ?? "";
+  const gain = finding.gain && finding.gain.seconds > 0 ? ` Gains up to ${seconds(finding.gain.seconds)}.` : "";
+  return says ? `${says.charAt(0).toUpperCase()}${says.slice(1)}.${gain}`.replace("..", ".") : "See the finding.";
+}

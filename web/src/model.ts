@@ -1,0 +1,82 @@
+// What a report holds, as `crates/show/src/html` writes it. Times are seconds since the job's
+// start, sizes bytes; a column is the name of an array in the packed part (column.ts).
+
+export type Way = "read" | "write";
+
+export interface Job {
+  source: string; command: string; id: string; nprocs: number; nodes: number | null;
+  /** Seconds since 1970. */
+  start: number | null;
+  run_time: number;
+}
+
+export interface Verdict {
+  seconds: number; share: number; at_most: number; mean: number; rank: number;
+  /** Reads, writes, metadata of `seconds`. */
+  parts: [number, number, number];
+  waiting: number;
+  says: string;
+}
+
+export interface Trust { complete: boolean; coverage: number | null; summed: number; caveats: string[]; modules: string[] }
+
+export interface Finding {
+  slug: string; title: string; level: "HIGH" | "WARN" | "INFO"; says: string;
+  lost: number; share: number; confidence: string; audience: string[];
+  evidence: { name: string; text: string }[];
+  /** Indices into `files`. */
+  files: number[];
+  /** How many files it is about; more than are listed where there are many. */
+  file_count: number;
+  ranks: number[]; window: [number, number] | null;
+  advice: { says: string; code: string | null }[];
+  gain: { seconds: number; assuming: string } | null;
+  symptoms: Finding[];
+}
+
+export interface Layer {
+  name: string; files: number; reads: number; writes: number; opens: number;
+  bytes_read: number; bytes_written: number;
+  /** Seconds of all ranks in reads, writes, metadata. */
+  seconds: [number, number, number];
+  /** Calls by size; null where the layer does not count them. */
+  sizes: { read: number[]; write: number[] } | null;
+}
+
+export interface File {
+  path: string; kind: string | null; mount: string | null; ranks: number; shared: boolean;
+  layers: string[]; reads: number; writes: number; bytes_read: number; bytes_written: number;
+  opens: number; seeks: number; seconds: [number, number, number]; last_byte: number | null;
+  stripes: number | null; osts: number[];
+}
+
+export interface Ost { ost: number; files: number; bytes: number; alone: number; seconds_mean: number; seconds_max: number }
+
+export interface Phase {
+  start: number; end: number; calls: number; bytes_read: number; bytes_written: number; ranks: number;
+  fastest: [number, number]; slowest: [number, number];
+}
+
+export interface Lane { layer: string; way: Way; basis: "traced" | "spread"; busy: string; bytes: string }
+
+export interface Grid {
+  layer: string; basis: "traced" | "spread"; ranks_per_row: number; rows: number; bins: number; summed: number;
+  read: string; write: string; busiest: string; bytes: string;
+}
+
+export interface Report {
+  netra: string;
+  job: Job; verdict: Verdict; trust: Trust; findings: Finding[];
+  passed: { slug: string; says: string }[]; silenced: string[];
+  layers: Layer[]; files: File[]; file_count: number; size_bins: string[];
+  osts: { list: Ost[]; median: number };
+  phases: { list: Phase[]; gap: number; period: number | null } | null;
+  ranks: { complete: boolean; count: number; rank: string; seconds: string; bytes: string; reads: string; writes: string };
+  timeline: { end: number; bins: number; lanes: Lane[] };
+  grids: Grid[];
+  marks: { calls: number; count: number; slice: number; ranks_per_mark: number };
+  columns: Record<string, ColumnPlace>;
+}
+
+/** Type, first byte, number of values; `delta` where differences are stored. */
+export interface ColumnPlace { type: "u8" | "u16" | "u32" | "u64" | "f32" | "ticks"; at: number; count: number; delta?: boolean; tick?: number }
