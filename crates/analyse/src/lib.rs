@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod decode;
+pub mod detail;
 pub mod insight;
 mod job;
 pub mod metric;

@@ -1,0 +1,187 @@
+//! Ranks over time. A cell is the busiest rank of its row in its step, so that one busy rank
+//! among 100,000 is as bright as it would be alone.
+
+use crate::{Direction, Layer};
+
+use super::span::{Spans, share};
+use super::{Basis, Budget};
+
+/// Ranks × time of one layer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grid {
+    /// Through what.
+    pub layer: Layer,
+    /// Where the times come from.
+    pub basis: Basis,
+    /// Ranks in a row.
+    pub ranks_per_row: u32,
+    /// Rows.
+    pub rows: usize,
+    /// Steps of time.
+    pub bins: usize,
+    /// Share of a step that the busiest rank of the row spent reading, then writing; 0 to 255,
+    /// rounded up, row by row.
+    pub busy: [Vec<u8>; 2],
+    /// That rank, counted from the row's first.
+    pub busiest: Vec<u16>,
+    /// Bytes of all ranks of the row, both ways.
+    pub bytes: Vec<f32>,
+    /// Records that were summed over ranks and so are not in here.
+    pub summed: u64,
+}
+
+impl Grid {
+    /// Of a layer; `None` where no rank is known by itself.
+    pub(super) fn of(spans: &Spans<'_>, end: f64, nprocs: u64, budget: Budget) -> Option<Grid> {
+        if end <= 0.0 || budget.bins == 0 || budget.rows == 0 {
+            return None;
+        }
+        let mut order: Vec<(u32, u32)> = Vec::new();
+        let mut summed = 0;
+        for place in 0..spans.len() {
+            match spans.at(place).map(|span| span.rank) {
+                Some(Some(rank)) => order.push((rank, u32::try_from(place).ok()?)),
+                Some(None) => summed += 1,
+                None => {}
+            }
+        }
+        order.sort_unstable();
+        let last = order.last()?.0;
+        let ranks = nprocs.clamp(u64::from(last) + 1, u64::from(u32::MAX)) as u32;
+        let ranks_per_row = ranks.div_ceil(u32::try_from(budget.rows).unwrap_or(u32::MAX));
+        let rows = ranks.div_ceil(ranks_per_row) as usize;
+        // Half the steps of a timeline: a grid has rows besides.
+        let bins = (budget.bins / 2).max(1);
+        let cells = rows * bins;
+        let mut grid = Grid {
+            layer: spans.layer,
+            basis: spans.basis,
+            ranks_per_row,
+            rows,
+            bins,
+            busy: [vec![0; cells], vec![0; cells]],
+            busiest: vec![0; cells],
+            bytes: vec![0.0; cells],
+            summed,
+        };
+        let mut rank = Row::new(end / bins as f64, bins);
+        for calls in order.chunk_by(|a, b| a.0 == b.0) {
+            for span in calls.iter().filter_map(|&(_, place)| spans.at(place as usize)) {
+                rank.add(span.direction, (span.start, span.end), span.busy, span.bytes);
+            }
+            grid.take(calls[0].0, &mut rank);
+        }
+        Some(grid)
+    }
+
+    /// Takes in what one rank did, and empties it.
+    fn take(&mut self, rank: u32, row: &mut Row) {
+        let first = (rank / self.ranks_per_row) as usize * self.bins;
+        let within = u16::try_from(rank % self.ranks_per_row).unwrap_or(u16::MAX);
+        for at in row.used.0..row.used.1 {
+            let cell = first + at;
+            let shares = [0, 1].map(|way| level(row.busy[way][at] / row.step));
+            let before = self.busy[0][cell].max(self.busy[1][cell]);
+            if shares[0].max(shares[1]) > before {
+                self.busiest[cell] = within;
+            }
+            for (way, share) in shares.into_iter().enumerate() {
+                self.busy[way][cell] = self.busy[way][cell].max(share);
+                row.busy[way][at] = 0.0;
+            }
+            self.bytes[cell] += row.bytes[at] as f32;
+            row.bytes[at] = 0.0;
+        }
+        row.used = (row.bytes.len(), 0);
+    }
+}
+
+/// One rank while its calls are added.
+struct Row {
+    step: f64,
+    busy: [Vec<f64>; 2],
+    bytes: Vec<f64>,
+    /// The steps that hold anything.
+    used: (usize, usize),
+}
+
+impl Row {
+    fn new(step: f64, bins: usize) -> Row {
+        Row {
+            step,
+            busy: [vec![0.0; bins], vec![0.0; bins]],
+            bytes: vec![0.0; bins],
+            used: (bins, 0),
+        }
+    }
+
+    fn add(&mut self, direction: Direction, (start, end): (f64, f64), busy: f64, bytes: f64) {
+        let way = usize::from(direction == Direction::Write);
+        let steps = self.bytes.len();
+        share(start, end, self.step, steps, |at, part| {
+            self.busy[way][at] += busy * part;
+            self.bytes[at] += bytes * part;
+            self.used = (self.used.0.min(at), self.used.1.max(at + 1));
+        });
+    }
+}
+
+/// A share as a level, rounded up: a rank that did anything is never level 0.
+fn level(share: f64) -> u8 {
+    (share * 255.0).ceil().clamp(0.0, 255.0) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Budget, Detail};
+    use crate::{Direction, Job, Layer, TraceRow, Usage};
+    use netra_event::{Rank, RecordId, Seconds};
+
+    fn call(rank: u32, start: f64, end: f64) -> TraceRow {
+        let direction = Direction::Write;
+        TraceRow { file: 0, rank, mpiio: false, direction, start, end, offset: 0, length: 8 }
+    }
+
+    #[test]
+    fn one_hot_rank_among_100_000_is_as_bright_as_alone() {
+        let mut job = Job { run_time: Seconds(100.0), nprocs: 100_000, ..Job::default() };
+        job.trace.file(RecordId(1));
+        for rank in 0..100_000 {
+            job.trace.push(call(rank, 10.0, 10.001));
+        }
+        job.trace.push(call(77_777, 50.0, 60.0));
+        let detail = Detail::of(&job, Budget::default());
+        let [grid] = &detail.grids[..] else { panic!("one layer was traced") };
+        assert_eq!((grid.ranks_per_row, grid.rows, grid.bins), (196, 511, 1024));
+        let cell = 77_777 / 196 * 1024 + 563;
+        assert_eq!((grid.busy[1][cell], u32::from(grid.busiest[cell])), (255, 77_777 % 196));
+        let hot = grid.busy[1].iter().filter(|level| **level == 255).count();
+        // Ten seconds of a hundred in 1,024 steps: 101 whole ones and two cut by its ends.
+        assert_eq!(hot, 102);
+        assert!(grid.busy[0].iter().all(|level| *level == 0));
+    }
+
+    #[test]
+    fn ranks_that_were_summed_are_counted_not_drawn() {
+        let mut job = Job { run_time: Seconds(4.0), nprocs: 2, ..Job::default() };
+        for rank in [Rank::SHARED, Rank(1)] {
+            let mut usage = Usage::new(Layer::Posix, RecordId(1), rank);
+            (usage.read.calls, usage.read.seconds, usage.read.span) = (1, 2.0, (0.0, 4.0));
+            job.usages.push(usage);
+        }
+        let detail = Detail::of(&job, Budget { bins: 8, rows: 4, marks: 1 });
+        let [grid] = &detail.grids[..] else { panic!("one layer was used") };
+        assert_eq!((grid.rows, grid.summed), (2, 1));
+        assert_eq!(grid.busy[0], [0, 0, 0, 0, 128, 128, 128, 128]);
+    }
+
+    #[test]
+    fn a_rank_beyond_the_job_is_drawn_and_costs_no_memory() {
+        let mut job = Job { run_time: Seconds(4.0), nprocs: 2, ..Job::default() };
+        job.trace.file(RecordId(1));
+        job.trace.push(call(u32::MAX - 1, 0.0, 4.0));
+        let detail = Detail::of(&job, Budget { bins: 8, rows: 4, marks: 1 });
+        assert_eq!(detail.grids[0].rows, 4);
+        assert_eq!(detail.grids[0].busy[1][12..], [255; 4]);
+    }
+}

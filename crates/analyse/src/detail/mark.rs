@@ -1,0 +1,232 @@
+//! Single calls for drawing: each for itself while there are few, else calls of one rank to one
+//! file in one direction that began in the same slice of time are one mark.
+//!
+//! The slice is the shortest that keeps the number of marks within the budget; where even one
+//! slice is too many, neighbouring ranks share a mark. A mark is as long as from its first call's
+//! start to its last call's end, and knows how much of that was spent in calls and how long the
+//! longest was.
+
+use std::collections::HashMap;
+
+use crate::{Direction, Trace, TraceRow};
+
+/// Calls, or groups of them, in columns.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Marks {
+    /// Which of [`Trace::files`].
+    pub file: Vec<u32>,
+    /// Whose; of a group the first.
+    pub rank: Vec<u32>,
+    /// Bit 0: a write. Bit 1: MPI-IO, else POSIX.
+    pub kind: Vec<u8>,
+    /// Seconds since the job's start.
+    pub start: Vec<f64>,
+    /// When the last call ended.
+    pub end: Vec<f64>,
+    /// First byte of all.
+    pub offset: Vec<u64>,
+    /// First byte behind all.
+    pub stop: Vec<u64>,
+    /// Bytes moved.
+    pub bytes: Vec<u64>,
+    /// How many calls.
+    pub count: Vec<u32>,
+    /// Seconds spent in them.
+    pub busy: Vec<f64>,
+    /// The longest of them.
+    pub longest: Vec<f64>,
+    /// Calls in all marks.
+    pub calls: u64,
+    /// Seconds in a slice of time; zero where every call has its own mark.
+    pub slice: f64,
+    /// Neighbouring ranks that share a mark.
+    pub ranks_per_mark: u32,
+}
+
+/// Finest slices of the time axis; a power of two, halved level by level.
+const LEVELS: u32 = 24;
+
+impl Marks {
+    /// At most `budget` marks of a trace that ends at `end`.
+    pub(super) fn of(trace: &Trace, end: f64, budget: usize) -> Marks {
+        let calls = trace.len() as u64;
+        if trace.len() <= budget {
+            let mut marks = Marks { calls, ranks_per_mark: 1, ..Marks::default() };
+            trace.rows().for_each(|row| marks.push(&row));
+            return marks;
+        }
+        let (shift, level) = coarseness(trace, end, budget);
+        let slice = slice_seconds(end, level);
+        let mut marks = Marks { calls, slice, ranks_per_mark: 1 << shift, ..Marks::default() };
+        let mut open: HashMap<(u32, u32, u8), (u32, usize)> = HashMap::new();
+        for row in trace.rows() {
+            let slot = slot(row.start, end) >> level;
+            match open.get(&key(&row, shift)) {
+                Some(&(known, at)) if known == slot => marks.join(at, &row),
+                _ => {
+                    open.insert(key(&row, shift), (slot, marks.len()));
+                    marks.push(&TraceRow { rank: row.rank >> shift << shift, ..row });
+                }
+            }
+        }
+        marks
+    }
+
+    /// How many marks.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.kind.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.kind.is_empty()
+    }
+
+    fn push(&mut self, row: &TraceRow) {
+        self.file.push(row.file);
+        self.rank.push(row.rank);
+        self.kind.push(kind(row));
+        self.start.push(row.start);
+        self.end.push(row.end);
+        self.offset.push(row.offset);
+        self.stop.push(row.stop());
+        self.bytes.push(row.length);
+        self.count.push(1);
+        self.busy.push(row.end - row.start);
+        self.longest.push(row.end - row.start);
+    }
+
+    fn join(&mut self, at: usize, row: &TraceRow) {
+        let took = row.end - row.start;
+        self.start[at] = self.start[at].min(row.start);
+        self.end[at] = self.end[at].max(row.end);
+        self.offset[at] = self.offset[at].min(row.offset);
+        self.stop[at] = self.stop[at].max(row.stop());
+        self.bytes[at] = self.bytes[at].saturating_add(row.length);
+        self.count[at] = self.count[at].saturating_add(1);
+        self.busy[at] += took;
+        self.longest[at] = self.longest[at].max(took);
+    }
+}
+
+fn kind(row: &TraceRow) -> u8 {
+    u8::from(row.direction == Direction::Write) | u8::from(row.mpiio) << 1
+}
+
+/// What may share a mark.
+fn key(row: &TraceRow, shift: u32) -> (u32, u32, u8) {
+    (row.rank >> shift, row.file, kind(row))
+}
+
+/// The finest slice that a time falls into.
+fn slot(time: f64, end: f64) -> u32 {
+    let slots = f64::from(1u32 << LEVELS);
+    // Beyond the axis counts at its border; the cast saturates.
+    ((time / end * slots).max(0.0) as u32).min((1 << LEVELS) - 1)
+}
+
+fn slice_seconds(end: f64, level: u32) -> f64 {
+    end / f64::from(1u32 << LEVELS) * f64::from(1u32 << level)
+}
+
+/// How far ranks and times must be gathered: the first that fits, finest first.
+fn coarseness(trace: &Trace, end: f64, budget: usize) -> (u32, u32) {
+    for shift in 0..32 {
+        let marks = marks_by_level(trace, end, shift);
+        if let Some(level) = (0..=LEVELS).find(|&level| marks[level as usize] <= budget as u64) {
+            return (shift, level);
+        }
+    }
+    (31, LEVELS)
+}
+
+/// How many marks there would be for each length of a slice. Two calls of one key that follow
+/// each other share a slice from the level on at which the bits of their slots are equal, so one
+/// pass over the trace counts for all levels.
+fn marks_by_level(trace: &Trace, end: f64, shift: u32) -> [u64; LEVELS as usize + 1] {
+    let mut last: HashMap<(u32, u32, u8), u32> = HashMap::new();
+    let mut marks = [0u64; LEVELS as usize + 1];
+    for row in trace.rows() {
+        let now = slot(row.start, end);
+        let differ = match last.insert(key(&row, shift), now) {
+            Some(before) => (u32::BITS - (before ^ now).leading_zeros()) as usize,
+            None => marks.len(),
+        };
+        marks[..differ].iter_mut().for_each(|count| *count += 1);
+    }
+    marks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Marks;
+    use crate::{Direction, Trace, TraceRow};
+    use netra_event::RecordId;
+    use proptest::prelude::*;
+
+    fn trace(calls: &[(u32, f64, f64)]) -> Trace {
+        let mut trace = Trace::default();
+        let file = trace.file(RecordId(1));
+        for &(rank, start, took) in calls {
+            let (mpiio, direction) = (false, Direction::Read);
+            let end = start + took;
+            trace.push(TraceRow {
+                file,
+                rank,
+                mpiio,
+                direction,
+                start,
+                end,
+                offset: 10,
+                length: 5,
+            });
+        }
+        trace
+    }
+
+    #[test]
+    fn few_calls_stand_for_themselves() {
+        let marks = Marks::of(&trace(&[(0, 1.0, 0.5), (0, 1.5, 0.5)]), 10.0, 2);
+        assert_eq!((marks.len(), marks.slice, marks.ranks_per_mark), (2, 0.0, 1));
+        assert_eq!((marks.start[1], marks.end[1], marks.stop[1]), (1.5, 2.0, 15));
+    }
+
+    #[test]
+    fn many_calls_are_gathered_and_the_longest_is_known() {
+        let calls: Vec<_> = (0..100)
+            .map(|at| (0, f64::from(at) * 0.1, if at == 42 { 0.09 } else { 0.01 }))
+            .collect();
+        let marks = Marks::of(&trace(&calls), 10.0, 4);
+        assert_eq!((marks.len(), marks.slice), (4, 2.5));
+        assert_eq!(marks.count, [25; 4]);
+        assert!((marks.longest[1] - 0.09).abs() < 1e-9);
+        assert!((marks.busy[0] - 0.25).abs() < 1e-9);
+    }
+
+    #[test]
+    fn too_many_ranks_share_marks() {
+        let calls: Vec<_> = (0..64).map(|rank| (rank, 1.0, 1.0)).collect();
+        let marks = Marks::of(&trace(&calls), 10.0, 10);
+        assert_eq!((marks.len(), marks.ranks_per_mark), (8, 8));
+        assert_eq!(marks.rank, [0, 8, 16, 24, 32, 40, 48, 56]);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost_and_the_budget_holds(
+            calls in prop::collection::vec((0u32..6, 0.0f64..10.0, 0.0f64..1.0), 1..200),
+            budget in 1usize..50,
+        ) {
+            let marks = Marks::of(&trace(&calls), 11.0, budget);
+            prop_assert!(marks.len() <= budget);
+            prop_assert_eq!(marks.count.iter().map(|&n| u64::from(n)).sum::<u64>(), calls.len() as u64);
+            prop_assert_eq!(marks.bytes.iter().sum::<u64>(), 5 * calls.len() as u64);
+            let busy: f64 = calls.iter().map(|&(_, start, took)| (start + took) - start).sum();
+            prop_assert!((marks.busy.iter().sum::<f64>() - busy).abs() < 1e-9);
+            let longest = calls.iter().map(|&(_, start, took)| (start + took) - start).fold(0.0, f64::max);
+            prop_assert_eq!(marks.longest.iter().copied().fold(0.0, f64::max), longest);
+        }
+    }
+}
