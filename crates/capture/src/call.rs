@@ -32,6 +32,7 @@ pub struct Call {
 }
 
 /// A read or write, as the application asked for it.
+#[derive(Clone, Copy)]
 pub struct Transfer {
     /// The descriptor.
     pub descriptor: c_int,
@@ -65,7 +66,7 @@ impl Call {
 
     /// Ends a read or write on a descriptor; `done` is what the real function returned.
     #[inline(always)]
-    pub fn moved<const WRITE: bool>(self, transfer: &Transfer, done: isize) {
+    pub fn moved<const WRITE: bool>(self, transfer: Transfer, done: isize) {
         let end = time::now();
         let slot = tls::slot();
         if let Some(open) = files::tracked(transfer.descriptor)
@@ -81,7 +82,10 @@ impl Call {
             compiler_fence(Ordering::SeqCst);
             slot.busy.set(0);
         } else {
-            self.moved_slowly::<WRITE>(transfer, done, end);
+            // Single values: what is passed by reference would be stored on the hot path too.
+            let Transfer { descriptor, at, asked, aligned } = transfer;
+            let Call { function, site, start } = self;
+            moved_slowly::<WRITE>(function, site, start, descriptor, at, asked, aligned, done, end);
         }
     }
 
@@ -90,7 +94,7 @@ impl Call {
         self,
         thread: &Thread,
         open: &Open,
-        transfer: &Transfer,
+        transfer: Transfer,
         bytes: u64,
         end: u64,
     ) {
@@ -111,30 +115,6 @@ impl Call {
             end,
             Traced { file, offset: offset.cast_signed(), length: asked, result },
         );
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn moved_slowly<const WRITE: bool>(self, transfer: &Transfer, done: isize, end: u64) {
-        let errno = real::errno();
-        let Some(ended) = self.end_at(end) else { return };
-        let behind = match files::behind(transfer.descriptor) {
-            // What moved is moved: the position we ask for now is the one behind it.
-            Behind::Unknown => files::adopt(transfer.descriptor).inspect(|open| {
-                open.seek(
-                    open.advance::<false>(0).wrapping_sub(done.max(0).cast_unsigned() as u64),
-                );
-            }),
-            Behind::Ignored => None,
-            Behind::File(open) => Some(open),
-        };
-        if done < 0 {
-            let at = (transfer.at.unwrap_or(NO_OFFSET), transfer.asked as u64);
-            let file = behind.map(|open| open.file.load(Ordering::Relaxed));
-            return ended.failed_behind(file, at, errno);
-        }
-        let Some(open) = behind else { return ended.skip(Loss::Excluded) };
-        self.record::<WRITE>(ended.thread, open, transfer, done.cast_unsigned() as u64, end);
     }
 
     /// Ends an open; `descriptor` is what the real function returned.
@@ -319,25 +299,99 @@ impl Call {
     /// Writes the event.
     #[inline(always)]
     fn event(self, thread: &Thread, end: u64, traced: Traced) {
-        let site = if SETTINGS.traces() { site::of(self.site) } else { 0 };
-        lane::push(
-            thread,
-            &Event {
-                start: self.start,
-                duration: end.wrapping_sub(self.start),
-                offset: traced.offset,
-                length: traced.length,
-                result: traced.result,
-                file: traced.file,
-                code: self.function.code(),
-                failed: false,
-                site,
-                parent: thread.parent.get(),
-                number: 0,
-                extension: 0,
-            },
-        );
+        if !SETTINGS.traces() {
+            return lane::untraced(thread);
+        }
+        let Traced { file, offset, length, result } = traced;
+        let duration = end.wrapping_sub(self.start);
+        let site = site::of(self.site);
+        let code = self.function.code();
+        let plain = (length | duration) >> 32 == 0
+            && result == length.cast_signed()
+            && thread.parent.get() == 0;
+        let words = [
+            self.start,
+            offset.cast_unsigned(),
+            length | duration << 32,
+            u64::from(file) | u64::from(code) << 32 | u64::from(site) << 48,
+        ];
+        if !(plain && lane::push_words(thread, words)) {
+            event_slowly(thread, self.start, duration, offset, length, result, file, code, site);
+        }
     }
+}
+
+/// An event that needs two slots or another chunk. Single values, as for [`moved_slowly`].
+#[cold]
+#[inline(never)]
+#[expect(clippy::too_many_arguments, reason = "see the caller")]
+fn event_slowly(
+    thread: &Thread,
+    start: u64,
+    duration: u64,
+    offset: i64,
+    length: u64,
+    result: i64,
+    file: u32,
+    code: u16,
+    site: u16,
+) {
+    let parent = thread.parent.get();
+    let (failed, number, extension) = (false, 0, 0);
+    lane::push(
+        thread,
+        &Event {
+            start,
+            duration,
+            offset,
+            length,
+            result,
+            file,
+            code,
+            failed,
+            site,
+            parent,
+            number,
+            extension,
+        },
+    );
+}
+
+/// Ends a read or write that is not of the usual kind: it failed, its descriptor or its thread is
+/// new, or it came from inside our own work.
+#[cold]
+#[inline(never)]
+#[expect(clippy::too_many_arguments, reason = "see the caller")]
+fn moved_slowly<const WRITE: bool>(
+    function: Function,
+    site: usize,
+    start: u64,
+    descriptor: c_int,
+    at: Option<i64>,
+    asked: usize,
+    aligned: bool,
+    done: isize,
+    end: u64,
+) {
+    let errno = real::errno();
+    let call = Call { function, site, start };
+    let transfer = Transfer { descriptor, at, asked, aligned };
+    let Some(ended) = call.end_at(end) else { return };
+    let behind = match files::behind(descriptor) {
+        // What moved is moved: the position we ask for now is the one behind it.
+        Behind::Unknown => files::adopt(descriptor).inspect(|open| {
+            let moved = done.max(0).cast_unsigned() as u64;
+            open.seek(open.advance::<false>(0).wrapping_sub(moved));
+        }),
+        Behind::Ignored => None,
+        Behind::File(open) => Some(open),
+    };
+    if done < 0 {
+        let file = behind.map(|open| open.file.load(Ordering::Relaxed));
+        return ended.failed_behind(file, (at.unwrap_or(NO_OFFSET), asked as u64), errno);
+    }
+    let Some(open) = behind else { return ended.skip(Loss::Excluded) };
+    call.record::<WRITE>(ended.thread, open, transfer, done.cast_unsigned() as u64, end);
 }
 
 const LAST_BYTE: usize = netra_event::segment::shard::direction::LAST_BYTE;

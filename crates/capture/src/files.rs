@@ -52,7 +52,11 @@ pub enum Behind {
 #[must_use]
 pub fn tracked(descriptor: c_int) -> Option<&'static Open> {
     let entry = memory::descriptor(descriptor)?.load(Ordering::Acquire);
-    if entry > IGNORED { open(entry) } else { None }
+    if entry <= IGNORED {
+        return None;
+    }
+    // SAFETY: as in `open`; the address is not null.
+    Some(unsafe { &*core::ptr::with_exposed_provenance::<Open>(entry) })
 }
 
 /// What stands behind a descriptor.
@@ -137,6 +141,11 @@ impl Open {
     pub fn advance<const WRITE: bool>(&self, bytes: u64) -> u64 {
         if WRITE && self.flags.load(Ordering::Relaxed) & APPENDS != 0 {
             let offset = self.end.fetch_add(bytes, Ordering::Relaxed);
+            self.position.store(offset.wrapping_add(bytes), Ordering::Relaxed);
+            return offset;
+        }
+        if memory::one_thread() {
+            let offset = self.position.load(Ordering::Relaxed);
             self.position.store(offset.wrapping_add(bytes), Ordering::Relaxed);
             return offset;
         }

@@ -22,7 +22,8 @@ pub struct Heat {
     from: Cell<u64>,
     /// The tick behind its last.
     until: Cell<u64>,
-    bin: Cell<usize>,
+    /// Where its bytes are counted: written, read.
+    bins: Cell<Option<[&'static AtomicU64; 2]>>,
 }
 
 /// Adds a call's bytes to the bins it lies in.
@@ -31,9 +32,9 @@ pub fn add<const WRITE: bool>(thread: &Thread, module: &Module, start: u64, end:
     let Some(heat) = thread.heat.get(module.index) else { return };
     if start >= heat.from.get()
         && end < heat.until.get()
-        && let Some(map) = heat.map.get()
-        && let Some(bin) = bins::<WRITE>(map).get(heat.bin.get())
+        && let Some([written, read]) = heat.bins.get()
     {
+        let bin = if WRITE { written } else { read };
         bin.store(bin.load(Ordering::Relaxed).wrapping_add(bytes), Ordering::Relaxed);
     } else {
         add_slowly::<WRITE>(thread, heat, module, start, end, bytes);
@@ -74,7 +75,8 @@ fn add_slowly<const WRITE: bool>(
     spread(bins::<WRITE>(map), width, from, until.max(from), bytes);
     let bin = bin(width);
     let ticks = |nanos: u64| ORIGIN.ticks().wrapping_add((nanos as f64 / rate) as u64);
-    heat.bin.set(bin as usize);
+    let place = bin as usize;
+    heat.bins.set(map.written.get(place).and_then(|written| Some([written, map.read.get(place)?])));
     heat.from.set(ticks(bin.wrapping_mul(width)));
     heat.until.set(ticks(bin.wrapping_add(1).wrapping_mul(width)));
 }

@@ -52,6 +52,9 @@ pub fn attach(slot: &Slot) -> Option<&'static Thread> {
         lost_thread();
         return None;
     };
+    if private.threads_free.used() > 1 {
+        memory::more_threads();
+    }
     let thread = private.threads.get(place as usize)?;
     if thread.lane.get().is_none() {
         set_up(thread, place)?;
@@ -158,22 +161,28 @@ pub fn count(thread: &Thread, function: Function) {
     }
 }
 
-/// Writes an event, or counts it as dropped.
+/// Writes the words of an event of one slot, if there is room in the chunk at hand.
 #[inline(always)]
-pub fn push(thread: &Thread, event: &Event) {
-    let Some(lane) = thread.lane.get() else { return };
+pub fn push_words(thread: &Thread, words: [u64; 4]) -> bool {
+    let Some(lane) = thread.lane.get() else { return true };
     // SAFETY: the producer belongs to this thread, and the busy mark keeps its signal handlers
     // away while a hook is at work.
-    let producer = unsafe { &mut *thread.producer.get() };
-    if event.fits_one_slot() && producer.push(lane, event.first(0)) {
-        return;
-    }
-    push_slowly(thread, event);
+    unsafe { &mut *thread.producer.get() }.push(lane, words)
 }
 
-#[cold]
+/// Counts an event that a setting keeps out of the trace.
+#[inline(always)]
+pub fn untraced(thread: &Thread) {
+    if let Some(lane) = thread.lane.get()
+        && let Some(dropped) = lane.dropped.get(Loss::Excluded as usize)
+    {
+        arch::add(&dropped.count, 1);
+    }
+}
+
+/// Writes an event, or counts it as dropped.
 #[inline(never)]
-fn push_slowly(thread: &Thread, event: &Event) {
+pub fn push(thread: &Thread, event: &Event) {
     let Some(lane) = thread.lane.get() else { return };
     if !SETTINGS.traces() {
         lane.count_dropped(Loss::Excluded, event.start);

@@ -119,9 +119,28 @@ struct Door {
     /// Descriptors that can be looked up: 0 until the mapping exists.
     limit: AtomicUsize,
     private: AtomicPtr<Private>,
+    /// Not 0 once a second thread has made a hooked call.
+    threads: AtomicU32,
 }
 
-static DOOR: Door = Door { limit: AtomicUsize::new(0), private: AtomicPtr::new(ptr::null_mut()) };
+static DOOR: Door = Door {
+    limit: AtomicUsize::new(0),
+    private: AtomicPtr::new(ptr::null_mut()),
+    threads: AtomicU32::new(0),
+};
+
+/// Whether only one thread has made hooked calls: it may then do without locked instructions. The
+/// second thread says so before its first call is recorded.
+#[inline(always)]
+#[must_use]
+pub fn one_thread() -> bool {
+    DOOR.threads.load(Ordering::Relaxed) == 0
+}
+
+/// A second thread is here. (In a child after fork it stays said, which only costs a little.)
+pub fn more_threads() {
+    DOOR.threads.store(1, Ordering::SeqCst);
+}
 
 /// The mapping, if it exists.
 #[inline(always)]
@@ -141,7 +160,11 @@ pub fn descriptor(number: i32) -> Option<&'static AtomicUsize> {
     if index >= DOOR.limit.load(Ordering::Relaxed) {
         return None;
     }
-    private().and_then(|private| private.descriptors.get(index))
+    // SAFETY: the limit is 0 until the mapping is known, and never above `DESCRIPTORS`; the mapping
+    // is never unmapped. Both words are written once, so no order between them matters here: a
+    // processor that reads the new limit and the old pointer is ruled out by Release in `map`
+    // and the dependency of the table's address on the pointer.
+    unsafe { Some((*DOOR.private.load(Ordering::Acquire)).descriptors.get_unchecked(index)) }
 }
 
 /// Maps the memory once. Returns nothing if the kernel refuses: netra is then off.

@@ -51,13 +51,19 @@ const INCLUDED: [&[u8]; 2] = [b"/dev/shm/", b"/var/opt/cray/dws/mounts/"];
 /// Whether files of this name are not recorded.
 #[must_use]
 pub fn excluded(path: &[u8]) -> bool {
-    let starts = |prefix: &&[u8]| path.starts_with(prefix);
-    if SETTINGS.includes(path) {
+    if SETTINGS.chooses_paths() {
+        if SETTINGS.includes(path) {
+            return false;
+        }
+        if SETTINGS.excludes(path) {
+            return true;
+        }
+    }
+    // The first letter rules most paths out.
+    let [b'/', b'e' | b'd' | b'u' | b'b' | b'l' | b'o' | b's' | b'p' | b'v', ..] = path else {
         return false;
-    }
-    if SETTINGS.excludes(path) {
-        return true;
-    }
+    };
+    let starts = |prefix: &&[u8]| path.starts_with(prefix);
     EXCLUDED.iter().any(starts) && !INCLUDED.iter().any(starts)
 }
 
@@ -105,7 +111,14 @@ fn base(directory: c_int, buffer: &mut [u8; LONGEST]) -> Option<usize> {
 }
 
 fn is_clean(path: &[u8]) -> bool {
-    !path.windows(2).any(|pair| pair == b"//") && !path.windows(3).any(|three| three == b"/./")
+    let mut rest = path;
+    while let [first, after @ ..] = rest {
+        if *first == b'/' && matches!(after, [b'/', ..] | [b'.', b'/', ..]) {
+            return false;
+        }
+        rest = after;
+    }
+    true
 }
 
 /// Drops doubled slashes and `/./` in place; what is left.

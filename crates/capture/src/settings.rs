@@ -124,6 +124,12 @@ impl Settings {
         self.debug.load(Ordering::Relaxed) != 0
     }
 
+    /// Whether the user excludes or includes any paths.
+    #[must_use]
+    pub fn chooses_paths(&self) -> bool {
+        !self.texts().exclude.bytes().is_empty() || !self.texts().include.bytes().is_empty()
+    }
+
     /// Whether a path is excluded by the user.
     #[must_use]
     pub fn excludes(&self, path: &[u8]) -> bool {

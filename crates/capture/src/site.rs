@@ -18,15 +18,11 @@ const PROBES: usize = 16;
 #[inline(always)]
 #[must_use]
 pub fn of(address: usize) -> u16 {
-    let key = address as u64 & ADDRESS;
+    let key = address as u64;
     let Some(private) = memory::private() else { return NO_SITE };
-    match private.sites.get(place(key)) {
-        // The lower 16 bits are the number.
-        Some(entry) if entry.load(Ordering::Relaxed) >> 16 == key => {
-            entry.load(Ordering::Relaxed) as u16
-        }
-        _ => find(key),
-    }
+    let entry = private.sites.get(place(key)).map_or(0, |entry| entry.load(Ordering::Relaxed));
+    // The lower 16 bits are the number; addresses of programs have 48 bits at most.
+    if entry >> 16 == key { entry as u16 } else { find(key & ADDRESS) }
 }
 
 #[inline(always)]

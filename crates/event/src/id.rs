@@ -47,9 +47,10 @@ pub fn jenkins64(bytes: &[u8], seed: u64) -> u64 {
     let (mut a, mut b, mut c) = (seed, seed, 0x9e37_79b9_7f4a_7c13);
     let (blocks, tail) = bytes.as_chunks::<24>();
     for block in blocks {
-        a = word(block, 0).wrapping_add(a);
-        b = word(block, 8).wrapping_add(b);
-        c = word(block, 16).wrapping_add(c);
+        let [x, y, z] = [0, 8, 16].map(|at: usize| whole(block.as_chunks::<8>().0, at / 8));
+        a = x.wrapping_add(a);
+        b = y.wrapping_add(b);
+        c = z.wrapping_add(c);
         (a, b, c) = mix(a, b, c);
     }
     a = a.wrapping_add(word(tail, 0));
@@ -59,13 +60,20 @@ pub fn jenkins64(bytes: &[u8], seed: u64) -> u64 {
     mix(a, b, c).2
 }
 
+/// The word with this number.
+fn whole(words: &[[u8; 8]], number: usize) -> u64 {
+    words.get(number).map_or(0, |word| u64::from_le_bytes(*word))
+}
+
 /// Up to eight little-endian bytes from `at`, zero where there are none.
 fn word(bytes: &[u8], at: usize) -> u64 {
-    let mut word = [0; 8];
-    for (to, from) in word.iter_mut().zip(bytes.iter().skip(at)) {
-        *to = *from;
+    match bytes.get(at..) {
+        None => 0,
+        Some(rest) => match rest.first_chunk::<8>() {
+            Some(word) => u64::from_le_bytes(*word),
+            None => rest.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+        },
     }
-    u64::from_le_bytes(word)
 }
 
 fn mix(mut a: u64, mut b: u64, mut c: u64) -> (u64, u64, u64) {

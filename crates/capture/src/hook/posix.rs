@@ -204,7 +204,7 @@ named! {
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(descriptor, buffer, asked) };
         let aligned = aligned(buffer);
-        call.moved::<false>(&Transfer { descriptor, at: None, asked, aligned }, done);
+        call.moved::<false>(Transfer { descriptor, at: None, asked, aligned }, done);
         done
     }
 }
@@ -215,7 +215,7 @@ named! {
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(descriptor, buffer, asked, room) };
         let aligned = aligned(buffer);
-        call.moved::<false>(&Transfer { descriptor, at: None, asked, aligned }, done);
+        call.moved::<false>(Transfer { descriptor, at: None, asked, aligned }, done);
         done
     }
 }
@@ -226,7 +226,7 @@ named! {
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(descriptor, buffer, asked, offset) };
         let aligned = aligned(buffer);
-        call.moved::<false>(&Transfer { descriptor, at: Some(offset), asked, aligned }, done);
+        call.moved::<false>(Transfer { descriptor, at: Some(offset), asked, aligned }, done);
         done
     }
 }
@@ -237,7 +237,7 @@ named! {
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(descriptor, buffer, asked, offset, room) };
         let aligned = aligned(buffer);
-        call.moved::<false>(&Transfer { descriptor, at: Some(offset), asked, aligned }, done);
+        call.moved::<false>(Transfer { descriptor, at: Some(offset), asked, aligned }, done);
         done
     }
 }
@@ -248,7 +248,7 @@ named! {
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(descriptor, buffer, asked) };
         let aligned = aligned(buffer);
-        call.moved::<true>(&Transfer { descriptor, at: None, asked, aligned }, done);
+        call.moved::<true>(Transfer { descriptor, at: None, asked, aligned }, done);
         done
     }
 }
@@ -259,7 +259,7 @@ named! {
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(descriptor, buffer, asked, offset) };
         let aligned = aligned(buffer);
-        call.moved::<true>(&Transfer { descriptor, at: Some(offset), asked, aligned }, done);
+        call.moved::<true>(Transfer { descriptor, at: Some(offset), asked, aligned }, done);
         done
     }
 }
@@ -289,7 +289,7 @@ fn vectored<const WRITE: bool>(
     done: ssize_t,
 ) {
     let (asked, aligned) = parts(list, count, done);
-    call.moved::<WRITE>(&Transfer { descriptor, at, asked, aligned }, done);
+    call.moved::<WRITE>(Transfer { descriptor, at, asked, aligned }, done);
 }
 
 named! {
