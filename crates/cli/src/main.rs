@@ -5,7 +5,9 @@
 #![forbid(unsafe_code)]
 
 mod command;
+mod draft;
 mod input;
+mod open;
 mod outcome;
 mod output;
 

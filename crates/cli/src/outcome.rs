@@ -21,6 +21,11 @@ impl Outcome {
         self.remark |= !complete;
     }
 
+    /// Two logs differ.
+    pub(crate) fn differs(&mut self) {
+        self.remark = true;
+    }
+
     /// Says why nothing could be read of a log, and goes on.
     pub(crate) fn unreadable(&mut self, path: &Path, error: &anyhow::Error) {
         self.unreadable += 1;

@@ -1,6 +1,7 @@
 //! Every face of netra: what is said, as text for people and as JSON or CSV for machines.
 //!
-//! One file per thing shown: [`info`] (a log on one screen), [`counters`] and [`segments`].
+//! One file per thing shown: [`info`] (a log on one screen), [`counters`], [`segments`] and
+//! [`difference`].
 //! Lines that equal those of the real tools byte for byte are made by `netra_darshan`; this
 //! crate decides nothing about them.
 //!
@@ -18,6 +19,7 @@ mod summary;
 mod time;
 
 pub mod counters;
+pub mod difference;
 pub mod info;
 pub mod segments;
 

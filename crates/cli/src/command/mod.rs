@@ -1,7 +1,10 @@
 //! The commands: one file each, one row here.
 
+mod convert;
+mod diff;
 mod dxt;
 mod info;
+mod merge;
 mod parse;
 mod reading;
 
@@ -30,6 +33,12 @@ pub(crate) enum Command {
     Parse(parse::Args),
     /// Print every read and write of logs with an extended trace, in the lines of darshan-dxt-parser
     Dxt(dxt::Args),
+    /// Make one log of the logs of several processes
+    Merge(merge::Args),
+    /// Write logs again: other compression, fewer files, nothing that identifies people or places
+    Convert(convert::Args),
+    /// Compare the counters of two logs
+    Diff(diff::Args),
 }
 
 impl Command {
@@ -38,6 +47,9 @@ impl Command {
             Command::Info(args) => info::run(&args),
             Command::Parse(args) => parse::run(&args),
             Command::Dxt(args) => dxt::run(&args),
+            Command::Merge(args) => merge::run(&args),
+            Command::Convert(args) => convert::run(&args),
+            Command::Diff(args) => diff::run(&args),
         }
     }
 }

@@ -1,19 +1,18 @@
 //! What all commands that read logs have in common: the logs, the format, the output, and how
 //! one log after another is opened, shown and counted.
 
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
-use netra_darshan::read::{Log, Source};
-use netra_darshan::{Damage, Error};
-use netra_event::Bytes;
-use netra_show::{Progress, sentence};
+use netra_darshan::Damage;
+use netra_darshan::read::Log;
+use netra_darshan::record::header::Compression;
+use netra_show::sentence;
 
 use crate::input;
+use crate::open::Opener;
 use crate::outcome::Outcome;
 use crate::output::{self, Output};
 
@@ -26,6 +25,27 @@ pub(crate) enum Format {
     Json,
     /// A header line and rows
     Csv,
+}
+
+/// How a new log is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Compress {
+    /// What Darshan writes itself
+    Zlib,
+    /// Smaller, slower
+    Bzip2,
+    /// As it is: the real tools do not read modules above 1 MiB of it
+    None,
+}
+
+impl From<Compress> for Compression {
+    fn from(method: Compress) -> Compression {
+        match method {
+            Compress::Zlib => Compression::Zlib,
+            Compress::Bzip2 => Compression::Bzip2,
+            Compress::None => Compression::None,
+        }
+    }
 }
 
 /// Which logs, how, and where to.
@@ -54,19 +74,19 @@ pub(crate) trait Show {
 pub(crate) fn show(reading: &Reading, face: &mut impl Show) -> Result<Outcome> {
     let paths = input::expand(&reading.logs)?;
     let mut out = output::open(&reading.output)?;
-    let progress = Arc::new(Mutex::new(Progress::new(total(&paths))));
+    let opener = Opener::new(&paths);
     let mut outcome = Outcome::default();
     face.begin(&mut out, paths.len()).context(WRITING)?;
     for path in &paths {
-        match open(path, &progress) {
+        match opener.open(path) {
             Ok(log) => {
                 let missing = face.log(&mut out, &path.to_string_lossy(), &log).context(WRITING)?;
-                lock(&progress).clear();
+                opener.clear();
                 complain(path, &missing);
                 outcome.read(missing.is_empty());
             }
             Err(error) => {
-                lock(&progress).clear();
+                opener.clear();
                 outcome.unreadable(path, &error.into());
             }
         }
@@ -82,37 +102,4 @@ pub(crate) fn complain(path: &Path, missing: &[Damage]) {
     for damage in missing {
         eprintln!("netra: {}: {}", path.display(), sentence(damage));
     }
-}
-
-/// Bytes of all logs, for the progress bar.
-fn total(paths: &[PathBuf]) -> Bytes {
-    paths.iter().filter_map(|path| path.metadata().ok()).map(|data| Bytes(data.len())).sum()
-}
-
-fn open(path: &Path, progress: &Arc<Mutex<Progress>>) -> Result<Log, Error> {
-    let file = File::open(path).map_err(|source| Error::Open { path: path.to_owned(), source })?;
-    Log::new(Watched { file, progress: Arc::clone(progress) })
-}
-
-/// A file whose reading moves the progress bar.
-struct Watched {
-    file: File,
-    progress: Arc<Mutex<Progress>>,
-}
-
-impl Source for Watched {
-    fn read_at(&self, offset: u64, bytes: &mut [u8]) -> io::Result<usize> {
-        let count = Source::read_at(&self.file, offset, bytes)?;
-        lock(&self.progress).add(Bytes(count as u64));
-        Ok(count)
-    }
-
-    fn length(&self) -> io::Result<u64> {
-        self.file.length()
-    }
-}
-
-/// A panic elsewhere leaves nothing half done in a progress bar.
-fn lock(progress: &Mutex<Progress>) -> std::sync::MutexGuard<'_, Progress> {
-    progress.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -49,6 +49,21 @@ fn dxt_help_has_examples() {
     assert_snapshot!(said(&["dxt", "--help"]));
 }
 
+#[test]
+fn merge_help_has_examples() {
+    assert_snapshot!(said(&["merge", "--help"]));
+}
+
+#[test]
+fn convert_help_has_examples() {
+    assert_snapshot!(said(&["convert", "--help"]));
+}
+
+#[test]
+fn diff_help_has_examples() {
+    assert_snapshot!(said(&["diff", "--help"]));
+}
+
 /// All lines of a parse are judged elsewhere; here are those of one counter, and what surrounds
 /// them, without the library's explanations.
 #[test]

@@ -5,5 +5,6 @@ mod golden;
 mod judge;
 mod netra;
 mod pattern;
+mod rewrite;
 mod stored;
 mod usage;

@@ -1,0 +1,75 @@
+//! `netra merge`: the logs of several processes become one.
+
+use std::io::BufWriter;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
+use netra_darshan::merge::{Options, merge};
+
+use super::reading::{self, Compress};
+use crate::draft::Draft;
+use crate::input;
+use crate::open::Opener;
+use crate::outcome::Outcome;
+
+const EXAMPLES: &str = "\
+The job is that of the first log, from the earliest start to the latest end.
+
+Examples:
+  netra merge -o job.darshan 'logs/job-*.darshan'
+  netra merge --shared-redux -o job.darshan logs/
+  netra merge -o - a.darshan b.darshan | ssh archive 'cat > job.darshan'";
+
+/// Which logs, and what they become.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Logs, folders of logs, or quoted patterns
+    #[arg(required = true, value_name = "LOG")]
+    logs: Vec<String>,
+    /// The new log; - is standard output
+    #[arg(short, long, value_name = "OUT")]
+    output: PathBuf,
+    /// Make one record of what every process has
+    #[arg(long)]
+    shared_redux: bool,
+    /// When the job ended, where no log knows it: seconds since 1970
+    #[arg(long, value_name = "SECONDS")]
+    job_end_time: Option<i64>,
+    /// How to compress the new log
+    #[arg(long, value_enum, default_value = "zlib", value_name = "METHOD")]
+    compress: Compress,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Outcome> {
+    let paths = input::expand(&args.logs)?;
+    let mut outcome = Outcome::default();
+    let (mut logs, mut read) = (Vec::new(), Vec::new());
+    let opener = Opener::new(&paths);
+    for path in &paths {
+        match opener.open(path) {
+            Ok(log) => {
+                logs.push(log);
+                read.push(path);
+            }
+            Err(error) => outcome.unreadable(path, &error.into()),
+        }
+    }
+    if logs.is_empty() {
+        return Ok(outcome);
+    }
+    let compression = args.compress.into();
+    let options = Options { compression, shared: args.shared_redux, end_sec: args.job_end_time };
+    let draft = Draft::new(&args.output)?;
+    let out = BufWriter::with_capacity(1 << 20, draft.file()?);
+    let (_, merged) = merge(logs, options, out).context("merging")?;
+    draft.publish()?;
+    opener.clear();
+    for (place, path) in read.iter().enumerate() {
+        let of_log = merged.damage.iter().filter(|(at, _)| *at == place);
+        let missing: Vec<_> = of_log.map(|(_, damage)| damage.clone()).collect();
+        reading::complain(path, &missing);
+        outcome.read(missing.is_empty());
+    }
+    Ok(outcome)
+}
