@@ -2,6 +2,7 @@
 //! records it and writes its event. The application's errno stays as the real function left it:
 //! nothing here touches it.
 
+use core::cell::Cell;
 use core::ffi::{c_char, c_int};
 use core::sync::atomic::{Ordering, compiler_fence};
 
@@ -20,7 +21,7 @@ use crate::settings::SETTINGS;
 use crate::shard::{self, Moved, Shard};
 use crate::site;
 use crate::time;
-use crate::tls::{self, Slot, Thread};
+use crate::tls::{self, Slot, Thread, Waiting};
 use netra_event::segment::shard::posix;
 
 /// A call that has begun.
@@ -42,6 +43,32 @@ pub struct Transfer {
     pub asked: usize,
     /// Whether all buffers are aligned to 8 bytes.
     pub aligned: bool,
+}
+
+/// What a read or write moved.
+#[derive(Clone, Copy)]
+pub struct Account {
+    file: u32,
+    aligned: bool,
+    mask: u64,
+    offset: u64,
+    bytes: u64,
+    asked: u64,
+    end: u64,
+}
+
+impl Account {
+    #[inline(always)]
+    fn of<const WRITE: bool>(open: &Open, transfer: Transfer, bytes: u64, end: u64) -> Account {
+        let offset = match transfer.at {
+            Some(at) => at.cast_unsigned(),
+            None => open.advance::<WRITE>(bytes),
+        };
+        let file = open.file.load(Ordering::Relaxed);
+        let mask = open.mask.load(Ordering::Relaxed);
+        let asked = transfer.asked as u64;
+        Account { file, aligned: transfer.aligned, mask, offset, bytes, asked, end }
+    }
 }
 
 /// An open, as the application asked for it.
@@ -72,8 +99,7 @@ impl Call {
         if let Some(open) = files::tracked(transfer.descriptor)
             && done >= 0
             && slot.busy.get() | slot.borrowed.get() == 0
-            && let Some(thread) = slot.thread.get()
-            && thread.place.get() != 0
+            && let Some(thread) = slot.attached()
         {
             slot.busy.set(arch::stack_pointer());
             compiler_fence(Ordering::SeqCst);
@@ -81,6 +107,9 @@ impl Call {
             self.record::<WRITE>(thread, open, transfer, done.cast_unsigned() as u64, end);
             compiler_fence(Ordering::SeqCst);
             slot.busy.set(0);
+            if slot.waiting.load(Ordering::Relaxed) != 0 {
+                record_waiting(slot, thread);
+            }
         } else {
             // Single values: what is passed by reference would be stored on the hot path too.
             let Transfer { descriptor, at, asked, aligned } = transfer;
@@ -98,23 +127,20 @@ impl Call {
         bytes: u64,
         end: u64,
     ) {
-        let offset = match transfer.at {
-            Some(at) => at.cast_unsigned(),
-            None => open.advance::<WRITE>(bytes),
-        };
-        let file = open.file.load(Ordering::Relaxed);
+        let account = Account::of::<WRITE>(open, transfer, bytes, end);
+        self.account::<WRITE>(thread, account);
+    }
+
+    #[inline(always)]
+    fn account<const WRITE: bool>(self, thread: &Thread, moved: Account) {
+        let Account { file, mask, offset, bytes, asked, end, aligned } = moved;
+        let start = self.start;
         if let Some(shard) = shard::of(thread, &POSIX, file) {
-            let mask = open.mask.load(Ordering::Relaxed);
-            let (start, aligned) = (self.start, transfer.aligned);
             shard.moved::<WRITE>(&Moved { offset, bytes, start, end, aligned, mask });
         }
-        heatmap::add::<WRITE>(thread, &POSIX, self.start, end, bytes);
-        let (asked, result) = (transfer.asked as u64, bytes.cast_signed());
-        self.event(
-            thread,
-            end,
-            Traced { file, offset: offset.cast_signed(), length: asked, result },
-        );
+        heatmap::add::<WRITE>(thread, &POSIX, start, end, bytes);
+        let (offset, result) = (offset.cast_signed(), bytes.cast_signed());
+        self.event(thread, end, Traced { file, offset, length: asked, result });
     }
 
     /// Ends an open; `descriptor` is what the real function returned.
@@ -277,14 +303,14 @@ impl Call {
             return None;
         }
         if slot.busy.get() != 0 && !stale(slot) {
-            if let Some(thread) = slot.thread.get().filter(|thread| thread.place.get() != 0) {
+            if let Some(thread) = slot.attached() {
                 lane::skip(thread, self.function, Loss::Reentrant, end);
             }
             return None;
         }
         slot.busy.set(arch::stack_pointer());
         compiler_fence(Ordering::SeqCst);
-        let thread = match slot.thread.get().filter(|thread| thread.place.get() != 0) {
+        let thread = match slot.attached() {
             Some(thread) => Some(thread),
             None => life::ready().and_then(|()| lane::attach(slot)),
         };
@@ -376,6 +402,9 @@ fn moved_slowly<const WRITE: bool>(
     let errno = real::errno();
     let call = Call { function, site, start };
     let transfer = Transfer { descriptor, at, asked, aligned };
+    if done >= 0 && wait::<WRITE>(call, transfer, done.cast_unsigned() as u64, end) {
+        return;
+    }
     let Some(ended) = call.end_at(end) else { return };
     let behind = match files::behind(descriptor) {
         // What moved is moved: the position we ask for now is the one behind it.
@@ -392,6 +421,56 @@ fn moved_slowly<const WRITE: bool>(
     }
     let Some(open) = behind else { return ended.skip(Loss::Excluded) };
     call.record::<WRITE>(ended.thread, open, transfer, done.cast_unsigned() as u64, end);
+}
+
+/// Puts a read or write aside that a signal handler made while this thread was at its bookkeeping;
+/// false if it is no such call, or there is no room.
+fn wait<const WRITE: bool>(call: Call, transfer: Transfer, bytes: u64, end: u64) -> bool {
+    let slot = tls::slot();
+    if slot.busy.get() == 0 || slot.borrowed.get() != 0 || stale(slot) {
+        return false;
+    }
+    let thread = slot.attached();
+    let (Some(thread), Some(open)) = (thread, files::tracked(transfer.descriptor)) else {
+        return false;
+    };
+    // Another signal may come in between: the place is taken in one step.
+    let place = slot.waiting.fetch_add(1, Ordering::Relaxed) as usize;
+    let Some(place) = thread.waiting.get(place) else {
+        slot.waiting.fetch_sub(1, Ordering::Relaxed);
+        return false;
+    };
+    let moved = Account::of::<WRITE>(open, transfer, bytes, end);
+    place.set(Some(Waiting { write: WRITE, call, moved }));
+    true
+}
+
+/// Records the calls that were put aside, and those that come meanwhile.
+#[cold]
+#[inline(never)]
+fn record_waiting(slot: &Slot, thread: &Thread) {
+    while slot.waiting.load(Ordering::Relaxed) != 0 {
+        slot.busy.set(arch::stack_pointer());
+        compiler_fence(Ordering::SeqCst);
+        // Signals of now append behind these, so the number is looked at again until it stays.
+        let mut done = 0;
+        while done < slot.waiting.load(Ordering::Relaxed) {
+            let place = thread.waiting.get(done as usize);
+            if let Some(Waiting { write, call, moved }) = place.and_then(Cell::take) {
+                lane::count(thread, call.function);
+                if write {
+                    call.account::<true>(thread, moved);
+                } else {
+                    call.account::<false>(thread, moved);
+                }
+            }
+            done = done.wrapping_add(1);
+        }
+        // What came after the last look stays for the next round: its place is not empty.
+        let _all = slot.waiting.compare_exchange(done, 0, Ordering::Relaxed, Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        slot.busy.set(0);
+    }
 }
 
 const LAST_BYTE: usize = netra_event::segment::shard::direction::LAST_BYTE;
@@ -426,6 +505,9 @@ impl Drop for Ended {
     fn drop(&mut self) {
         compiler_fence(Ordering::SeqCst);
         self.slot.busy.set(0);
+        if self.slot.waiting.load(Ordering::Relaxed) != 0 {
+            record_waiting(self.slot, self.thread);
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use netra_event::segment::OTHER_FILE;
 
+use crate::arch;
 use crate::memory::{self, OPENS};
 use crate::module::POSIX;
 use crate::name::{self, LONGEST};
@@ -145,9 +146,8 @@ impl Open {
             return offset;
         }
         if memory::one_thread() {
-            let offset = self.position.load(Ordering::Relaxed);
-            self.position.store(offset.wrapping_add(bytes), Ordering::Relaxed);
-            return offset;
+            // Not locked, but whole: a signal handler may read from the same file.
+            return arch::fetch_add(&self.position, bytes);
         }
         self.position.fetch_add(bytes, Ordering::Relaxed)
     }

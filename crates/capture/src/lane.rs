@@ -64,6 +64,7 @@ pub fn attach(slot: &Slot) -> Option<&'static Thread> {
     lane.pthread.store(arch::thread_pointer(), Ordering::Relaxed);
     lane.ready.store(1, Ordering::Release);
     thread.place.set(place.wrapping_add(1));
+    thread.owner.set(core::ptr::from_ref(slot).addr());
     thread.parent.set(0);
     slot.thread.set(Some(thread));
     crate::life::watch_thread_end();
@@ -157,14 +158,15 @@ pub fn count(thread: &Thread, function: Function) {
     let code = usize::from(function.code());
     let page = if code < CALL_CODES { thread.calls.get() } else { page(thread, code / CALL_CODES) };
     if let Some(word) = page.and_then(|page| page.get(code % CALL_CODES)) {
-        arch::add(word, 1);
+        arch::increment(word);
     }
 }
 
 /// Writes the words of an event of one slot, if there is room in the chunk at hand.
 #[inline(always)]
 pub fn push_words(thread: &Thread, words: [u64; 4]) -> bool {
-    let Some(lane) = thread.lane.get() else { return true };
+    // SAFETY: a thread is recorded only once `attach` gave it a lane.
+    let lane = unsafe { thread.lane.get().unwrap_unchecked() };
     // SAFETY: the producer belongs to this thread, and the busy mark keeps its signal handlers
     // away while a hook is at work.
     unsafe { &mut *thread.producer.get() }.push(lane, words)
@@ -173,10 +175,10 @@ pub fn push_words(thread: &Thread, words: [u64; 4]) -> bool {
 /// Counts an event that a setting keeps out of the trace.
 #[inline(always)]
 pub fn untraced(thread: &Thread) {
-    if let Some(lane) = thread.lane.get()
-        && let Some(dropped) = lane.dropped.get(Loss::Excluded as usize)
-    {
-        arch::add(&dropped.count, 1);
+    // SAFETY: a thread is recorded only once `attach` gave it a lane.
+    let lane = unsafe { thread.lane.get().unwrap_unchecked() };
+    if let Some(dropped) = lane.dropped.get(Loss::Excluded as usize) {
+        arch::increment(&dropped.count);
     }
 }
 

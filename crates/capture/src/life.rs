@@ -363,7 +363,9 @@ pub fn watch_thread_end() {
 
 extern "C" fn thread_end(_: *mut c_void) {
     let slot = tls::slot();
-    let Some(thread) = slot.thread.take() else { return };
+    let Some(thread) = slot.attached() else { return };
+    slot.thread.set(None);
+    thread.owner.set(0);
     let Some(place) = thread.place.take().checked_sub(1) else { return };
     if let Some(private) = memory::private() {
         private.threads_free.give(place, &thread.next_free);

@@ -8,6 +8,7 @@ use netra_event::lane::{CALL_PAGES, Lane, Producer};
 use netra_event::segment::CHUNK_SLOTS;
 
 use crate::arch;
+use crate::call::{Account, Call};
 use crate::heatmap::Heat;
 use crate::lane::Page;
 use crate::shard::Shard;
@@ -21,7 +22,9 @@ pub struct Slot {
     pub busy: Cell<usize>,
     /// Not 0 in the child of vfork, which borrows this slot. `arch::vfork` knows this place.
     pub borrowed: Cell<usize>,
-    reserved: [usize; 5],
+    /// Calls of signal handlers that wait in the thread's block to be recorded.
+    pub waiting: AtomicU32,
+    reserved: [usize; 4],
 }
 
 const _: () = assert!(size_of::<Slot>() == 64);
@@ -36,6 +39,14 @@ pub fn slot() -> &'static Slot {
     unsafe { &*arch::slot().cast::<Slot>() }
 }
 
+impl Slot {
+    /// The thread's block, if it has one that is its own.
+    #[inline(always)]
+    pub fn attached(&self) -> Option<&'static Thread> {
+        self.thread.get().filter(|thread| thread.owner.get() == core::ptr::from_ref(self).addr())
+    }
+}
+
 /// How many files' records a thread finds without looking further, for each module.
 pub const CACHED: usize = 16;
 
@@ -48,11 +59,30 @@ pub struct Cached {
     pub shard: Cell<Option<Shard>>,
 }
 
+/// Reads and writes that can wait; more at a time are dropped and counted.
+pub const WAITING: usize = 8;
+
+/// A read or write of a signal handler, recorded as soon as the thread is done with what the signal
+/// interrupted.
+#[derive(Clone, Copy)]
+pub struct Waiting {
+    /// Whether it wrote.
+    pub write: bool,
+    /// The call.
+    pub call: Call,
+    /// What it moved.
+    pub moved: Account,
+}
+
 /// A thread's own state. It belongs to a *place* (one lane), which the next thread takes over when
 /// this one ends. Zeroed, it belongs to nobody: so it looks in a child after fork.
 #[repr(C, align(64))]
 pub struct Thread {
-    /// Number of the lane plus one; 0 means that the thread has to attach (again).
+    /// Address of the slot of the thread that uses the block, 0 if none does. A child after fork finds
+    /// it wiped, and perhaps given to another of its threads: one has to attach again unless it
+    /// is one's own.
+    pub owner: Cell<usize>,
+    /// Number of the lane plus one.
     pub place: Cell<u32>,
     /// Number of the call of an upper layer that is going on, else 0.
     pub parent: Cell<u32>,
@@ -72,6 +102,8 @@ pub struct Thread {
     pub numbered: Cell<u32>,
     /// The next free place plus one, while this one is free.
     pub next_free: AtomicU32,
+    /// Reads and writes of signal handlers that came while the thread was at its bookkeeping.
+    pub waiting: [Cell<Option<Waiting>>; WAITING],
     /// Room to put a path together.
     pub path: UnsafeCell<[u8; crate::name::LONGEST]>,
 }

@@ -73,11 +73,17 @@ pub fn steady_counter() -> bool {
     true
 }
 
-/// Adds to a word that only this thread writes, so that a signal handler that adds to the same
+/// Adds one to a word that only this thread writes, so that a signal handler that adds to the same
 /// word in between loses nothing.
 #[inline(always)]
-pub fn add(word: &core::sync::atomic::AtomicU64, value: u64) {
-    word.fetch_add(value, core::sync::atomic::Ordering::Relaxed);
+pub fn increment(word: &core::sync::atomic::AtomicU64) {
+    word.fetch_add(1, core::sync::atomic::Ordering::Relaxed);
+}
+
+/// Adds to a word that other threads do not write, and gives what it held.
+#[inline(always)]
+pub fn fetch_add(word: &core::sync::atomic::AtomicU64, value: u64) -> u64 {
+    word.fetch_add(value, core::sync::atomic::Ordering::Relaxed)
 }
 
 /// A raw system call. Does not touch errno; errors are `-errno`.

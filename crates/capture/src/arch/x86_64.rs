@@ -71,15 +71,24 @@ pub fn steady_counter() -> bool {
     highest >= ADVANCED && core::arch::x86_64::__cpuid(ADVANCED).edx & 1 << 8 != 0
 }
 
-/// Adds to a word that only this thread writes, in one instruction, so that a signal handler that
-/// adds to the same word in between loses nothing.
+/// Adds one to a word that only this thread writes, in one instruction, so that a signal handler
+/// that adds to the same word in between loses nothing.
 #[inline(always)]
-pub fn add(word: &core::sync::atomic::AtomicU64, value: u64) {
+pub fn increment(word: &core::sync::atomic::AtomicU64) {
     // SAFETY: the reference makes the address valid; other threads only read the word, and an
     // aligned 8-byte store is whole.
+    unsafe { asm!("inc qword ptr [{0}]", in(reg) word.as_ptr(), options(nostack)) };
+}
+
+/// Adds to a word that other threads do not write, in one instruction, and gives what it held.
+#[inline(always)]
+pub fn fetch_add(word: &core::sync::atomic::AtomicU64, value: u64) -> u64 {
+    let held: u64;
+    // SAFETY: as in `increment`.
     unsafe {
-        asm!("add qword ptr [{0}], {1}", in(reg) word.as_ptr(), in(reg) value, options(nostack));
+        asm!("xadd qword ptr [{0}], {1}", in(reg) word.as_ptr(), inout(reg) value => held, options(nostack));
     }
+    held
 }
 
 /// A raw system call. Does not touch errno; errors are `-errno`.
