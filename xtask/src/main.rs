@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "a build tool talks to the person who called it")]
 
+mod artifact;
 mod bench;
 mod demo;
 mod install;
@@ -33,6 +34,11 @@ const COMMANDS: &[Command] = &[
         run: test::run,
     },
     Command { name: "tidy", says: "check the house rules", run: tidy::run },
+    Command {
+        name: "artifact",
+        says: "build the preload library as shipped and check what it imports and exports",
+        run: artifact::run,
+    },
     Command {
         name: "bench",
         says: "measure, and keep the result in docs/measured",

@@ -5,6 +5,7 @@
 
 use anyhow::{Result, bail};
 
+use crate::artifact;
 use crate::install::{self, Installed};
 use crate::place::{cargo, on_path, run as start};
 use crate::step::Steps;
@@ -30,6 +31,7 @@ const STEPS: &[Step] = &[
     Step { name: "tidy", long: false, work: |_| tidy::run(&[]) },
     Step { name: "format", long: false, work: |_| start(&mut cargo(&["fmt", "--all", "--check"])) },
     Step { name: "clippy", long: false, work: clippy },
+    Step { name: "artifact", long: false, work: |_| artifact::run(&[]) },
     Step { name: "tests", long: false, work: tests },
     Step { name: "documentation", long: false, work: documentation },
 ];
