@@ -4,12 +4,15 @@
 //! become a command, errors become a sentence and an exit code.
 #![forbid(unsafe_code)]
 
+mod collect;
 mod command;
 mod draft;
 mod input;
+mod launch;
 mod open;
 mod outcome;
 mod output;
+mod surroundings;
 
 use std::io;
 use std::process::ExitCode;
@@ -29,7 +32,7 @@ fn main() -> ExitCode {
         Err(complaint) => return usage(&complaint),
     };
     match netra.command.run() {
-        Ok(outcome) => outcome.code(),
+        Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("netra: {error:#}");

@@ -328,7 +328,7 @@ fn sum_json<W: Write>(json: &mut Json<'_, W>, sum: &Sum) -> Result<()> {
     json.float(sum.meta_time.0)
 }
 
-fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     let value = share * 100.0;
     if value > 0.0 && value < 0.095 {
         "below 0.1 %".to_owned()
@@ -339,7 +339,7 @@ fn percent(share: f64) -> String {
     }
 }
 
-fn plural(count: i64, one: &str, many: &str) -> String {
+pub(crate) fn plural(count: i64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 

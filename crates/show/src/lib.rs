@@ -1,7 +1,7 @@
 //! Every face of netra: what is said, as text for people and as JSON or CSV for machines.
 //!
-//! One file per thing shown: [`info`] (a log on one screen), [`counters`], [`segments`] and
-//! [`difference`].
+//! One file per thing shown: [`info`] (a log on one screen), [`counters`], [`segments`],
+//! [`difference`], and [`run`] (what is said when a recorded command has ended).
 //! Lines that equal those of the real tools byte for byte are made by `netra_darshan`; this
 //! crate decides nothing about them.
 //!
@@ -21,6 +21,7 @@ mod time;
 pub mod counters;
 pub mod difference;
 pub mod info;
+pub mod run;
 pub mod segments;
 
 pub use json::Json;

@@ -7,11 +7,14 @@ mod info;
 mod merge;
 mod parse;
 mod reading;
+mod recover;
+mod run;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 use crate::outcome::Outcome;
+use std::process::ExitCode;
 
 /// Shows what an application does to its files.
 #[derive(Debug, Parser)]
@@ -27,6 +30,10 @@ read; 64 wrong usage.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Run a command, record what it does to its files, and say it in a few lines
+    Run(run::Args),
+    /// Make logs of what killed processes had recorded
+    Recover(recover::Args),
     /// Show a log on one screen: job, time in I/O, layers, top files, completeness
     Info(info::Args),
     /// Print every counter of logs, in the lines of darshan-parser
@@ -42,14 +49,17 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    pub(crate) fn run(self) -> Result<Outcome> {
-        match self {
+    pub(crate) fn run(self) -> Result<ExitCode> {
+        let outcome: Result<Outcome> = match self {
+            Command::Run(args) => return run::run(&args),
+            Command::Recover(args) => return recover::run(&args),
             Command::Info(args) => info::run(&args),
             Command::Parse(args) => parse::run(&args),
             Command::Dxt(args) => dxt::run(&args),
             Command::Merge(args) => merge::run(&args),
             Command::Convert(args) => convert::run(&args),
             Command::Diff(args) => diff::run(&args),
-        }
+        };
+        outcome.map(|outcome| outcome.code())
     }
 }

@@ -5,6 +5,8 @@ mod golden;
 mod judge;
 mod netra;
 mod pattern;
+mod recover;
 mod rewrite;
+mod run;
 mod stored;
 mod usage;

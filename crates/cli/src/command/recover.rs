@@ -1,0 +1,145 @@
+//! `netra recover`: segments that killed processes left become logs.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result, bail};
+use netra_stream::job::{Job, Target};
+use netra_stream::source::{Life, Piece, scan};
+
+use crate::surroundings;
+
+const EXAMPLES: &str = "\
+Processes that were killed leave what they had recorded in a segment. Each job becomes one log;
+its segments are removed when the log is safe on disk and their processes are gone.
+
+Examples:
+  netra recover                          all jobs of yours whose processes died on this host
+  netra recover -o job.darshan           the same, where there is only one job
+  netra recover /dev/shm/netra-1000      segments that lie elsewhere
+  netra recover --keep SEGMENT           a look at a process that still runs";
+
+/// Which segments, and where the log goes.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Segments, or folders of segments [default: where this user's segments lie]
+    #[arg(value_name = "DIR|SEGMENT")]
+    from: Vec<PathBuf>,
+    /// Write the log to this file
+    #[arg(short, long, value_name = "FILE", conflicts_with = "log_dir")]
+    output: Option<PathBuf>,
+    /// Write logs below this folder
+    #[arg(long, value_name = "DIR")]
+    log_dir: Option<PathBuf>,
+    /// Leave the segments where they are
+    #[arg(long)]
+    keep: bool,
+}
+
+/// Nothing could be read.
+const NOTHING: u8 = 2;
+/// Something was missing.
+const MISSING: u8 = 1;
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    let mut found = Found::default();
+    if args.from.is_empty() {
+        found.folder(&surroundings::segments())?;
+    }
+    for path in &args.from {
+        if path.is_dir() { found.folder(path)? } else { found.file(path) }
+    }
+    let jobs = Job::group(std::mem::take(&mut found.pieces));
+    if jobs.is_empty() {
+        return Ok(found.nothing());
+    }
+    if args.output.is_some() && jobs.len() > 1 {
+        let keys: Vec<String> = jobs.iter().map(Job::key).collect();
+        bail!("segments of {} jobs can not become one file: {}", jobs.len(), keys.join(", "));
+    }
+    let target = surroundings::target(args.output.as_deref(), args.log_dir.as_deref())?;
+    let mut complete = found.unreadable == 0;
+    for job in &jobs {
+        complete &=
+            recover(job, &target, args.keep).with_context(|| format!("job {}", job.key()))?;
+    }
+    Ok(if complete { ExitCode::SUCCESS } else { ExitCode::from(MISSING) })
+}
+
+/// What was looked at.
+#[derive(Default)]
+struct Found {
+    pieces: Vec<Piece>,
+    unreadable: usize,
+    running: usize,
+}
+
+impl Found {
+    /// Takes a folder's segments, except those of processes that still run: their logs come.
+    fn folder(&mut self, folder: &Path) -> Result<()> {
+        for path in scan(folder)? {
+            match Piece::of_segment(&path, Some(surroundings::uid())) {
+                Ok(piece) if piece.life == Life::Running => self.running += 1,
+                Ok(piece) => self.pieces.push(piece),
+                Err(error) => self.complain(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a segment that was named, whatever its process does.
+    fn file(&mut self, path: &Path) {
+        match Piece::of_segment(path, None) {
+            Ok(piece) => self.pieces.push(piece),
+            Err(error) => self.complain(error),
+        }
+    }
+
+    fn complain(&mut self, error: netra_stream::Error) {
+        self.unreadable += 1;
+        eprintln!("netra: {:#}", anyhow::Error::from(error));
+    }
+
+    fn nothing(&self) -> ExitCode {
+        if self.unreadable > 0 {
+            return ExitCode::from(NOTHING);
+        }
+        let running = match self.running {
+            0 => String::new(),
+            count => format!(" ({count} belong to processes that still run)"),
+        };
+        eprintln!("netra: there are no segments to recover{running}");
+        ExitCode::SUCCESS
+    }
+}
+
+/// Makes the log of one job; false if something is missing from it.
+fn recover(job: &Job, target: &Target, keep: bool) -> Result<bool> {
+    let written = job.write(target, &surroundings::user(), &mut |_, _, _| {})?;
+    for (path, error) in &written.left_out {
+        eprintln!("netra: {} is left out: {error:#}", path.display());
+    }
+    for (path, damage) in &written.damage {
+        eprintln!("netra: {}: {}", path.display(), netra_show::sentence(damage));
+    }
+    let processes = job.pieces().len() - written.left_out.len();
+    let noun = if processes == 1 { "process" } else { "processes" };
+    let (path, key) = (written.path.display(), job.key());
+    eprintln!("netra: job {key}: {processes} {noun}, {} events -> {path}", job.events());
+    let dropped: BTreeMap<_, _> = job.dropped();
+    for (loss, count) in &dropped {
+        eprintln!("netra: {count} events are not in it because {loss}");
+    }
+    for note in job.notes().keys() {
+        eprintln!("netra: note: {note}");
+    }
+    if !keep {
+        match job.remove(&written) {
+            0 => {}
+            kept => eprintln!("netra: {kept} segments stay: not read, or of processes that run"),
+        }
+    }
+    Ok(written.left_out.is_empty() && written.damage.is_empty() && dropped.is_empty())
+}

@@ -1,0 +1,237 @@
+//! `netra run`: a command with the library in it, then one log and a few lines about it.
+
+use std::env;
+use std::ffi::OsString;
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context as _, Result, bail};
+use netra_darshan::Log;
+use netra_event::Bytes;
+use netra_show::run::{self, Run};
+use netra_stream::job::{Job, Target};
+use netra_stream::memory;
+
+use crate::collect::Pieces;
+use crate::launch::child::{self, End};
+use crate::launch::library;
+use crate::surroundings;
+
+const EXAMPLES: &str = "\
+Everything behind -- is the command. Its output, signals and exit code are its own; netra speaks on
+standard error when it has ended.
+
+Examples:
+  netra run -- ./app input.dat
+  netra run -- mpirun -n 4 ./app
+  netra run --log-file app.darshan --trace-budget 256MiB -- python3 train.py";
+
+/// What to run, and how it is recorded.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Write the log below this folder [default: $XDG_DATA_HOME/netra/logs]
+    #[arg(long, value_name = "DIR")]
+    log_dir: Option<PathBuf>,
+    /// Write the log to exactly this file
+    #[arg(long, value_name = "FILE", conflicts_with = "log_dir")]
+    log_file: Option<PathBuf>,
+    /// Count, but do not trace every call
+    #[arg(long, conflicts_with = "trace_budget")]
+    no_trace: bool,
+    /// Memory for the trace of each process [default: 64MiB, less where there is little memory]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    trace_budget: Option<String>,
+    /// Leave out files whose path begins with this
+    #[arg(long, value_name = "PATH")]
+    exclude: Vec<PathBuf>,
+    /// Record files whose path begins with this, though they are left out otherwise
+    #[arg(long, value_name = "PATH")]
+    include: Vec<PathBuf>,
+    /// Only these modules (POSIX,STDIO), or all but these (-STDIO)
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
+    modules: Option<String>,
+    /// Say nothing unless something goes wrong
+    #[arg(short, long)]
+    quiet: bool,
+    /// The command and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    command: Vec<OsString>,
+}
+
+/// What the trace may take at most, unless told otherwise.
+const BUDGET: u64 = 64 << 20;
+/// What it may take even where little is free.
+const BUDGET_LEAST: u64 = 1 << 20;
+
+/// A size with its unit, checked here so that a slip is told before the command runs.
+fn size(text: &str) -> Result<String, String> {
+    let at = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(at);
+    let known = ["B", "kB", "MB", "GB", "KiB", "MiB", "GiB"].contains(&unit.trim());
+    if number.parse::<u64>().is_ok() && known {
+        Ok(text.to_owned())
+    } else {
+        Err("a size needs a unit, such as 64MiB".to_owned())
+    }
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    let target = surroundings::target(args.log_file.as_deref(), args.log_dir.as_deref())?;
+    if let Target::File(path) = &target
+        && path.exists()
+    {
+        bail!("{} exists already; choose another name for the log", path.display());
+    }
+    let pieces = Pieces::prepare(&target)?;
+    let mut command = Command::new(&args.command[0]);
+    command.args(&args.command[1..]);
+    let recording = args.prepare(&mut command, &pieces);
+    match child::run(&mut command)? {
+        End::NotStarted(code, error) => {
+            pieces.clear();
+            eprintln!("netra: {}: {error}", args.command[0].display());
+            Ok(ExitCode::from(code))
+        }
+        End::Ran(status) => {
+            if recording && let Err(error) = args.finish(&pieces, &target) {
+                // The command's exit code stays its own.
+                eprintln!("netra: {error:#}");
+            }
+            pieces.clear();
+            Ok(child::end_like(status))
+        }
+    }
+}
+
+impl Args {
+    /// Puts the library and the settings into the command's environment; false if there is no
+    /// library, and the command then runs without it.
+    fn prepare(&self, command: &mut Command, pieces: &Pieces) -> bool {
+        let Some(library) = library::find().filter(|path| library::can_be_listed(path)) else {
+            eprintln!(
+                "netra: {} was not found near the program; nothing is recorded (NETRA_PRELOAD says where it is)",
+                library::NAME
+            );
+            return false;
+        };
+        let existing = env::var_os("LD_PRELOAD");
+        command.env("LD_PRELOAD", library::join(existing.as_deref(), &library));
+        command.env("NETRA_JOB", &pieces.key).env("NETRA_LOG_DIR", &pieces.folder);
+        command.env_remove("NETRA_LOG_FILE");
+        if self.no_trace {
+            command.env("NETRA_TRACE", "off");
+        } else if let Some(budget) = &self.trace_budget {
+            command.env("NETRA_TRACE_BUDGET", budget);
+        } else if env::var_os("NETRA_TRACE_BUDGET").is_none() {
+            command.env("NETRA_TRACE_BUDGET", format!("{}B", budget(&pieces.segments)));
+        }
+        for (name, paths) in [("NETRA_EXCLUDE", &self.exclude), ("NETRA_INCLUDE", &self.include)] {
+            if let Some(list) = prefixes(env::var_os(name), paths) {
+                command.env(name, list);
+            }
+        }
+        if let Some(modules) = &self.modules {
+            command.env("NETRA_MODULES", modules);
+        }
+        true
+    }
+
+    /// Makes the log and speaks about it.
+    fn finish(&self, pieces: &Pieces, target: &Target) -> Result<()> {
+        let found = pieces.collect();
+        for complaint in &found.complaints {
+            eprintln!("netra: {complaint}");
+        }
+        if found.pieces.is_empty() {
+            eprintln!(
+                "netra: nothing was recorded; `netra doctor {}` may say why",
+                self.command[0].display()
+            );
+            return Ok(());
+        }
+        let job = Job::new(found.pieces);
+        let mut summary = Run::default();
+        let user = surroundings::user();
+        let written = job.write(target, &user, &mut |piece, number, log| {
+            summary.process(piece, number, log);
+        });
+        let written = written.with_context(|| {
+            format!("the log can not be written; its parts are in {}", pieces.folder.display())
+        })?;
+        for (path, error) in &written.left_out {
+            eprintln!("netra: {} is left out: {error:#}", path.display());
+        }
+        let kept = job.remove(&written);
+        if kept > 0 {
+            eprintln!(
+                "netra: {kept} parts could not be read or removed, see {}",
+                pieces.folder.display()
+            );
+        }
+        if self.quiet {
+            return Ok(());
+        }
+        let log = Log::open(&written.path)?;
+        let mut text = Vec::new();
+        let terminal = std::io::stderr().is_terminal() && env::var_os("NO_COLOR").is_none();
+        summary.text(&mut text, &job, &log, terminal)?;
+        run::place(&mut text, &written.path)?;
+        // Whoever closed standard error does not want to read it.
+        drop(std::io::stderr().write_all(&text));
+        Ok(())
+    }
+}
+
+/// What each process's trace may take: 64 MiB, as far as a sixteenth of the free memory and of the
+/// free space allows, since a job has many processes.
+fn budget(segments: &Path) -> u64 {
+    let space = segments.ancestors().find_map(memory::free_space);
+    let free = [memory::available(), space].into_iter().flatten().min();
+    let Bytes(budget) = Bytes(free.map_or(BUDGET, |free| (free / 16).min(BUDGET)));
+    budget.max(BUDGET_LEAST)
+}
+
+/// Paths, absolute, behind what the environment lists already.
+fn prefixes(existing: Option<OsString>, paths: &[PathBuf]) -> Option<OsString> {
+    if paths.is_empty() {
+        return None;
+    }
+    let mut list = existing.unwrap_or_default();
+    for path in paths {
+        if !list.is_empty() {
+            list.push(":");
+        }
+        list.push(std::path::absolute(path).unwrap_or_else(|_| path.clone()));
+    }
+    Some(list)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_needs_its_unit() {
+        assert_eq!(size("64MiB").as_deref(), Ok("64MiB"));
+        assert_eq!(size("1 GB").as_deref(), Ok("1 GB"));
+        for wrong in ["64", "MiB", "-1MiB", "64MB2", ""] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn lists_of_paths_grow() {
+        let paths = [PathBuf::from("/a"), PathBuf::from("/b")];
+        assert_eq!(prefixes(None, &[]), None);
+        assert_eq!(prefixes(None, &paths), Some("/a:/b".into()));
+        assert_eq!(prefixes(Some("/x".into()), &paths[..1]), Some("/x:/a".into()));
+    }
+
+    #[test]
+    fn the_budget_stays_within_bounds() {
+        let budget = budget(Path::new("/tmp/there/is/no/such/folder"));
+        assert!((BUDGET_LEAST..=BUDGET).contains(&budget), "{budget}");
+    }
+}

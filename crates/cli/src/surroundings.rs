@@ -1,0 +1,50 @@
+//! What the environment says about places and names: where segments lie, where logs go.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use netra_stream::job::Target;
+use netra_stream::source;
+
+/// The user's number.
+pub(crate) fn uid() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// What the names of logs begin with.
+pub(crate) fn user() -> String {
+    let name = env::var("LOGNAME").unwrap_or_default();
+    let plain = |c: char| c.is_alphanumeric() || "._-".contains(c);
+    if !name.is_empty() && name.chars().all(plain) { name } else { uid().to_string() }
+}
+
+/// The folder of the user's segments.
+pub(crate) fn segments() -> PathBuf {
+    let (given, temporary) = (env::var_os("NETRA_SEGMENT_DIR"), env::var_os("TMPDIR"));
+    source::directory(given.as_deref(), temporary.as_deref(), uid())
+}
+
+/// Where a log goes: as asked for on the command line, else by the environment, else to the
+/// user's data. Paths become absolute.
+pub(crate) fn target(file: Option<&Path>, folder: Option<&Path>) -> Result<Target> {
+    let absolute = |path: &Path| std::path::absolute(path).context("finding the current folder");
+    if let Some(file) = file {
+        return Ok(Target::File(absolute(file)?));
+    }
+    if let Some(folder) = folder {
+        return Ok(Target::Folder(absolute(folder)?));
+    }
+    let variable =
+        |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    if let Some(file) = variable("NETRA_LOG_FILE") {
+        return Ok(Target::File(file));
+    }
+    if let Some(folder) = variable("NETRA_LOG_DIR") {
+        return Ok(Target::Folder(folder));
+    }
+    let (data, home) = (variable("XDG_DATA_HOME"), variable("HOME"));
+    let folder = Target::default_folder(data.as_deref(), home.as_deref())
+        .context("neither HOME nor XDG_DATA_HOME is set; say where the log goes with --log-dir")?;
+    Ok(Target::Folder(folder))
+}

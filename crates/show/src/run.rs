@@ -1,0 +1,227 @@
+//! What is said when a recorded command has ended: a few lines for people, on standard error.
+
+use std::io::{Result, Write};
+use std::path::Path;
+
+use netra_darshan::read::{Log, Record};
+use netra_event::segment::{ANONYMOUS, PARTIAL, UNTRACED};
+use netra_event::{Loss, Rank, Seconds};
+use netra_stream::job::Job;
+use netra_stream::source::Piece;
+
+use crate::Summary;
+use crate::info::{percent, plural};
+use crate::plain::{plain, shortened};
+use crate::summary::Sum;
+
+/// Characters of a file's name or a command.
+const NAME: usize = 60;
+
+/// One process's share.
+#[derive(Debug, Clone, PartialEq)]
+struct Process {
+    called: String,
+    /// How long it ran.
+    ran: Seconds,
+    /// How long its threads were in I/O, added up.
+    io: Seconds,
+}
+
+/// What the processes of a job did, each by its own log.
+#[derive(Debug, Default)]
+pub struct Run {
+    processes: Vec<Process>,
+}
+
+impl Run {
+    /// Adds one process.
+    pub fn process(&mut self, piece: &Piece, number: Option<Rank>, log: &Log) {
+        let summary = summary(log);
+        let ran = Seconds(log.job().end().0 - log.job().start().0);
+        let called = match (piece.rank, number) {
+            (Some(rank), _) => format!("rank {rank}"),
+            _ => format!("process {}", piece.pid),
+        };
+        if number.is_some() {
+            self.processes.push(Process { called, ran, io: summary.time(1).1 });
+        }
+    }
+
+    /// Says it; `log` is the job's.
+    ///
+    /// # Errors
+    /// If the output can not be written.
+    pub fn text(&self, out: &mut impl Write, job: &Job, log: &Log, colour: bool) -> Result<()> {
+        let (bold, end) = if colour { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
+        let summary = summary(log);
+        writeln!(out, "netra: {bold}{}{end}", self.time_line())?;
+        if summary.files() > 0 {
+            let total = summary.total();
+            writeln!(
+                out,
+                "       read {}, wrote {}, {} by {}",
+                total.read,
+                total.written,
+                plural(count(summary.files()), "file", "files"),
+                plural(count(self.processes.len()), "process", "processes"),
+            )?;
+            slowest_file(out, &summary, log)?;
+        }
+        completeness(out, job)
+    }
+
+    fn time_line(&self) -> String {
+        let slowest = self.processes.iter().max_by(|a, b| a.io.0.total_cmp(&b.io.0));
+        let Some(Process { called, ran, io }) = slowest.filter(|process| process.io.0 > 0.0) else {
+            return "no I/O on files was recorded".to_owned();
+        };
+        let whose = match self.processes.len() {
+            1 => String::new(),
+            _ => format!(" on the slowest process ({called})"),
+        };
+        if io.0 > ran.0 {
+            return format!("I/O took {io}{whose}, over all its threads; it ran for {ran}");
+        }
+        format!("I/O took {io} of {ran} ({}){whose}", percent(io.0 / ran.0))
+    }
+}
+
+/// The sums of one log.
+fn summary(log: &Log) -> Summary {
+    let mut summary = Summary::default();
+    for module in log.modules() {
+        let mut records = log.records(module);
+        while let Some(record) = records.next_record() {
+            if let Record::Counters(record) = record {
+                summary.add(module, &record);
+            }
+        }
+    }
+    summary
+}
+
+fn slowest_file(out: &mut impl Write, summary: &Summary, log: &Log) -> Result<()> {
+    let top = summary.top(1, log.names(), |sum: &Sum| sum.time().0);
+    let Some(file) = top.first().filter(|file| file.sum.time().0 > 0.0) else { return Ok(()) };
+    let name = log.names().get(file.id).map(plain);
+    let name = name.unwrap_or_else(|| format!("record {}", file.id).into());
+    let Sum { read, written, .. } = file.sum;
+    let moved = match (read.0, written.0) {
+        (0, 0) => "no bytes moved".to_owned(),
+        (_, 0) => format!("read {read}"),
+        (0, _) => format!("wrote {written}"),
+        _ => format!("read {read}, wrote {written}"),
+    };
+    writeln!(out, "       slowest file {}: {}, {moved}", shortened(&name, NAME), file.sum.time())
+}
+
+/// What is missing, by reason, in sentences; counters never are.
+fn completeness(out: &mut impl Write, job: &Job) -> Result<()> {
+    let dropped = job.dropped();
+    let missing = dropped.values().fold(0_u64, |sum, count| sum.saturating_add(*count));
+    let events = job.events();
+    let flags = job.pieces().iter().fold(0, |flags, piece| flags | piece.flags);
+    if missing == 0 && flags & UNTRACED != 0 {
+        writeln!(out, "       counters are complete; calls were not traced, as asked")?;
+    } else if missing == 0 {
+        writeln!(out, "       complete: {} traced, none left out", calls(events))?;
+    } else {
+        let all = calls(events.saturating_add(missing));
+        writeln!(out, "       counters are complete, the trace is not: of {all}")?;
+        for (loss, count) in &dropped {
+            writeln!(out, "       {count} are left out because {loss}{}", advice(*loss))?;
+        }
+    }
+    if flags & PARTIAL != 0 {
+        writeln!(
+            out,
+            "       more files than names fit: the last ones are summed as <other files>"
+        )?;
+    }
+    if flags & ANONYMOUS != 0 {
+        writeln!(
+            out,
+            "       space for the segment was refused: a killed process would lose records"
+        )?;
+    }
+    let killed: Vec<&Piece> = job.pieces().iter().filter(|piece| piece.was_killed()).collect();
+    if !killed.is_empty() {
+        let number = plural(count(killed.len()), "process was", "processes were");
+        writeln!(
+            out,
+            "       {number} killed; what it had recorded is in the log: {}",
+            names(&killed)
+        )?;
+    }
+    for (note, count) in job.notes() {
+        let times = if count > 1 { format!(" (in {count} processes)") } else { String::new() };
+        writeln!(out, "       note: {}{times}", plain(note.as_bytes()))?;
+    }
+    Ok(())
+}
+
+/// Where the log is.
+///
+/// # Errors
+/// If the output can not be written.
+pub fn place(out: &mut impl Write, path: &Path) -> Result<()> {
+    writeln!(out, "       log {}", path.display())
+}
+
+fn calls(number: u64) -> String {
+    plural(i64::try_from(number).unwrap_or(i64::MAX), "call", "calls")
+}
+
+/// The first processes of a list.
+fn names(pieces: &[&Piece]) -> String {
+    const FEW: usize = 3;
+    let name = |piece: &&Piece| {
+        let command = plain(&piece.command);
+        format!("{} ({})", piece.pid, shortened(command.trim(), NAME / 2))
+    };
+    let mut text = pieces.iter().take(FEW).map(name).collect::<Vec<_>>().join(", ");
+    if pieces.len() > FEW {
+        text.push_str(", …");
+    }
+    text
+}
+
+fn advice(loss: Loss) -> &'static str {
+    match loss {
+        Loss::Budget => " (--trace-budget raises it)",
+        Loss::Space => " (NETRA_SEGMENT_DIR chooses another place)",
+        _ => "",
+    }
+}
+
+fn count(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn says(processes: &[(f64, f64)], line: &str) {
+        let process = |(rank, &(io, ran)): (usize, &(f64, f64))| Process {
+            called: format!("rank {rank}"),
+            ran: Seconds(ran),
+            io: Seconds(io),
+        };
+        let run = Run { processes: processes.iter().enumerate().map(process).collect() };
+        assert_eq!(run.time_line(), line);
+    }
+
+    #[test]
+    fn the_slowest_process_is_named_where_there_are_several() {
+        says(&[(1.0, 4.0)], "I/O took 1.00 s of 4.00 s (25 %)");
+        says(
+            &[(1.0, 4.0), (2.0, 4.0)],
+            "I/O took 2.00 s of 4.00 s (50 %) on the slowest process (rank 1)",
+        );
+        says(&[(9.0, 3.0)], "I/O took 9.00 s, over all its threads; it ran for 3.00 s");
+        says(&[(0.0, 3.0)], "no I/O on files was recorded");
+        says(&[], "no I/O on files was recorded");
+    }
+}
