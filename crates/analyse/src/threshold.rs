@@ -134,6 +134,7 @@ thresholds! {
     small_request: Bytes = Bytes(MIB), "A call below this is small: the usual stripe. Exactly this is not small.";
     small_share: Ratio = Ratio(0.10), "Share of a file's calls that must be small.";
     small_count: u64 = 1000, "Small calls it takes to matter.";
+    worth_share: Ratio = Ratio(0.001), "Share of the run that small, random or misaligned calls must take to be worth a word.";
     large_rate: Bytes = Bytes(200 * MIB), "Bytes per second that one rank gets with large calls, where the job itself does not show it.";
     random_share: Ratio = Ratio(0.20), "Share of calls that jump backwards.";
     random_count: u64 = 1000, "Backward jumps it takes to matter.";
@@ -183,7 +184,7 @@ thresholds! {
     opens_per_rank: u64 = 100, "Opens of the same file per rank it takes to matter.";
     stall_seconds: Seconds = Seconds(5.0), "A single call that takes this long for less than a `small_request` is stalled.";
     waiting_call: Seconds = Seconds(10.0), "Seconds per open or stat that are waiting (a pipe, a lock), not I/O.";
-    waiting_share: Ratio = Ratio(0.10), "Share of the run such waiting must take.";
+    waiting_share: Ratio = Ratio(0.01), "Share of the run such waiting must take.";
     phase_gap_min: Seconds = Seconds(0.01), "A quiet time below this never separates two phases.";
     phase_gap_share: Ratio = Ratio(0.05), "A quiet time above this share of the traced time always does.";
     phase_count: u64 = 100, "Phases that are too many.";

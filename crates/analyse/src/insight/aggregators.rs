@@ -8,7 +8,8 @@ use crate::metric::FileFacts;
 use crate::{Facts, Layer, Thresholds};
 
 /// The rule.
-pub const RULE: Rule = Rule { slug: "aggregators", title: "aggregators against nodes", explains: &[], check };
+pub const RULE: Rule =
+    Rule { slug: "aggregators", title: "aggregators against nodes", explains: &[], check };
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let Some(nodes) = facts.nodes.filter(|nodes| *nodes > 1) else { return Outcome::Silent };
@@ -16,26 +17,44 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
         .files
         .iter()
         .filter(|file| file.bytes() >= limit.narrow_bytes.0)
-        .filter(|file| file.through(Layer::Mpiio).is_some_and(|usage| usage.read.collective + usage.write.collective > 0))
+        .filter(|file| {
+            file.through(Layer::Mpiio)
+                .is_some_and(|usage| usage.read.collective + usage.write.collective > 0)
+        })
         .filter_map(|file| Some((file, *file.movers.get(&Layer::Posix)?)))
         .filter(|(_, movers)| *movers < facts.nprocs)
         .collect();
     if gathered.is_empty() {
         return Outcome::Silent;
     }
-    let few: Vec<(&FileFacts, u64)> = gathered.iter().copied().filter(|(_, movers)| *movers < nodes).collect();
+    let few: Vec<(&FileFacts, u64)> =
+        gathered.iter().copied().filter(|(_, movers)| *movers < nodes).collect();
     let Some(&(worst, movers)) = few.iter().min_by_key(|one| one.1) else {
-        return Outcome::Passed(format!("at least one rank a node ({nodes} nodes) writes for the others"));
+        return Outcome::Passed(format!(
+            "at least one rank a node ({nodes} nodes) writes for the others"
+        ));
     };
     let files: Vec<&FileFacts> = few.iter().map(|one| one.0).collect();
     Outcome::Found(vec![
-        Finding::note(RULE.slug, format!("{} of {} ranks write {} for the others, on {} nodes", count(movers), count(facts.nprocs), worst.name(), count(nodes)))
-            .sure(Confidence::Medium)
-            .to(&[Audience::User, Audience::Developer])
-            .count("aggregators", movers)
-            .count("nodes", nodes)
-            .about(&files)
-            .advise(Advice::with("use one aggregator a node", format!("MPI_Info_set(info, \"cb_nodes\", \"{nodes}\");"))),
+        Finding::note(
+            RULE.slug,
+            format!(
+                "{} of {} ranks write {} for the others, on {} nodes",
+                count(movers),
+                count(facts.nprocs),
+                worst.name(),
+                count(nodes)
+            ),
+        )
+        .sure(Confidence::Medium)
+        .to(&[Audience::User, Audience::Developer])
+        .count("aggregators", movers)
+        .count("nodes", nodes)
+        .about(&files)
+        .advise(Advice::with(
+            "use one aggregator a node",
+            format!("MPI_Info_set(info, \"cb_nodes\", \"{nodes}\");"),
+        )),
     ])
 }
 

@@ -28,14 +28,26 @@ mod tests {
             let start = f64::from(phase) * 100.0 + 50.0;
             let direction = Direction::Read;
             let end = start + took;
-            job.job.trace.push(TraceRow { file, rank: 0, mpiio: false, direction, start, end, offset: 0, length: 1 });
+            job.job.trace.push(TraceRow {
+                file,
+                rank: 0,
+                mpiio: false,
+                direction,
+                start,
+                end,
+                offset: 0,
+                length: 1,
+            });
         }
         job
     }
 
     #[test]
     fn fires_when_phases_could_be_hidden() {
-        job(10.0).says(&RULE, "50.0 s of reads in 5 phases follow quiet time that could hide them (10 % of the run)");
+        job(10.0).says(
+            &RULE,
+            "50.0 s of reads in 5 phases follow quiet time that could hide them (10 % of the run)",
+        );
     }
 
     #[test]

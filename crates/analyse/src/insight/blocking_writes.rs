@@ -28,7 +28,16 @@ mod tests {
             let start = f64::from(phase) * 100.0 + 50.0;
             let direction = Direction::Write;
             let end = start + took;
-            job.job.trace.push(TraceRow { file, rank: 0, mpiio: false, direction, start, end, offset: 0, length: 1 });
+            job.job.trace.push(TraceRow {
+                file,
+                rank: 0,
+                mpiio: false,
+                direction,
+                start,
+                end,
+                offset: 0,
+                length: 1,
+            });
         }
         job
     }

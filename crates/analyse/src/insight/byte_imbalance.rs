@@ -9,22 +9,32 @@ use crate::{Facts, Layer, Thresholds};
 use netra_event::{Bytes, Seconds};
 
 /// The rule.
-pub const RULE: Rule = Rule { slug: "byte-imbalance", title: "ranks move different amounts", explains: &["time-imbalance"], check };
+pub const RULE: Rule = Rule {
+    slug: "byte-imbalance",
+    title: "ranks move different amounts",
+    explains: &["time-imbalance"],
+    check,
+};
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
-    let files: Vec<&FileFacts> = facts.files.iter().filter(|file| file.is_shared() && file.bytes() > 0).collect();
+    let files: Vec<&FileFacts> =
+        facts.files.iter().filter(|file| file.is_shared() && file.bytes() > 0).collect();
     if files.is_empty() {
         return Outcome::Silent;
     }
     let mut found: Vec<Finding> = files.iter().filter_map(|file| one(file, facts, limit)).collect();
     found.sort_by(|a, b| b.lost.total_cmp(&a.lost));
     found.truncate(1);
-    Outcome::from(found, || "ranks move about the same amounts of shared files, or it costs nothing".into())
+    Outcome::from(found, || {
+        "ranks move about the same amounts of shared files, or it costs nothing".into()
+    })
 }
 
 /// The layer that the program calls.
 pub(super) fn called(file: &FileFacts) -> Option<Layer> {
-    [Layer::Mpiio, Layer::Dfs, Layer::Posix].into_iter().find(|layer| file.layers.contains_key(layer))
+    [Layer::Mpiio, Layer::Dfs, Layer::Posix]
+        .into_iter()
+        .find(|layer| file.layers.contains_key(layer))
 }
 
 /// How far the heaviest rank is above the mean, as a share of its own bytes.
@@ -38,11 +48,15 @@ pub(super) fn imbalance(file: &FileFacts, nprocs: u64) -> Option<f64> {
 fn one(file: &FileFacts, facts: &Facts, limit: &Thresholds) -> Option<Finding> {
     let layer = called(file)?;
     let imbalance = imbalance(file, facts.nprocs)?;
-    let (heavy, slowest, sum) = (file.heaviest.get(&layer)?, file.slowest.get(&layer)?, file.through(layer)?);
+    let (heavy, slowest, sum) =
+        (file.heaviest.get(&layer)?, file.slowest.get(&layer)?, file.through(layer)?);
     let ranks = file.ranks(facts.nprocs) as f64;
     let lost = slowest.seconds - sum.seconds() / ranks;
     // A rank that moves most but is not the slowest costs nobody anything.
-    if imbalance <= limit.imbalance_share.0 || heavy.rank != slowest.rank || lost < limit.imbalance_seconds.0 {
+    if imbalance <= limit.imbalance_share.0
+        || heavy.rank != slowest.rank
+        || lost < limit.imbalance_seconds.0
+    {
         return None;
     }
     let mean = sum.bytes() as f64 / ranks;
@@ -64,7 +78,10 @@ fn one(file: &FileFacts, facts: &Facts, limit: &Thresholds) -> Option<Finding> {
             .ratio("imbalance", imbalance)
             .about(&[file])
             .by(&[heavy.rank])
-            .advise(Advice::new(format!("spread the data evenly: {} of that rank's bytes are above the mean", percent(imbalance))))
+            .advise(Advice::new(format!(
+                "spread the data evenly: {} of that rank's bytes are above the mean",
+                percent(imbalance)
+            )))
             .gains(lost, "every rank takes the mean time"),
     )
 }

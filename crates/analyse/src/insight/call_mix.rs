@@ -7,7 +7,8 @@ use crate::{Facts, Layer, Thresholds};
 use netra_event::Bytes;
 
 /// The rule.
-pub const RULE: Rule = Rule { slug: "call-mix", title: "mostly reads or mostly writes", explains: &[], check };
+pub const RULE: Rule =
+    Rule { slug: "call-mix", title: "mostly reads or mostly writes", explains: &[], check };
 
 /// How much more of one than of the other it takes, as a share of both.
 const MORE: f64 = 0.10;
@@ -17,8 +18,11 @@ fn check(facts: &Facts, _: &Thresholds) -> Outcome {
     let sum = |of: fn(&crate::metric::LayerFacts) -> u64| layers.iter().map(of).sum::<u64>();
     let (reads, writes) = (sum(|layer| layer.reads), sum(|layer| layer.writes));
     let (read, written) = (sum(|layer| layer.bytes_read), sum(|layer| layer.bytes_written));
-    let calls = lead(reads, writes).map(|(share, kind)| format!("{} of {} calls are {kind}", percent(share), count(reads + writes)));
-    let bytes = lead(read, written).map(|(share, kind)| format!("{} of {} are {kind}", percent(share), Bytes(read + written)));
+    let calls = lead(reads, writes).map(|(share, kind)| {
+        format!("{} of {} calls are {kind}", percent(share), count(reads + writes))
+    });
+    let bytes = lead(read, written)
+        .map(|(share, kind)| format!("{} of {} are {kind}", percent(share), Bytes(read + written)));
     let says: Vec<String> = calls.into_iter().chain(bytes).collect();
     if says.is_empty() {
         return Outcome::Silent;

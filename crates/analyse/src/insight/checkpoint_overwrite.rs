@@ -8,20 +8,30 @@ use crate::{Facts, Layer, Thresholds};
 use netra_event::Bytes;
 
 /// The rule.
-pub const RULE: Rule = Rule { slug: "checkpoint-overwrite", title: "a file written over and over", explains: &["redundant-writes"], check };
+pub const RULE: Rule = Rule {
+    slug: "checkpoint-overwrite",
+    title: "a file written over and over",
+    explains: &["redundant-writes"],
+    check,
+};
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let mut found: Vec<(u64, u64, &FileFacts)> = Vec::new();
     let mut written = false;
     for file in &facts.files {
-        let Some(posix) = file.through(Layer::Posix).filter(|usage| usage.write.bytes > 0) else { continue };
+        let Some(posix) = file.through(Layer::Posix).filter(|usage| usage.write.bytes > 0) else {
+            continue;
+        };
         written = true;
         let ranks = file.ranks(facts.nprocs);
         let size = posix.write.last_byte.map_or(0, |last| last + 1);
         let times = posix.write.bytes / size.max(1);
-        let again = posix.opens / ranks.max(1) >= 2 && times >= 2 && posix.write.bytes - size >= limit.redundant_bytes.0;
+        let again = posix.opens / ranks.max(1) >= 2
+            && times >= 2
+            && posix.write.bytes - size >= limit.redundant_bytes.0;
         // Under MPI-IO more bytes than asked for are data sieving, not a second version.
-        let asked = file.through(Layer::Mpiio).is_none_or(|usage| usage.write.bytes / size.max(1) >= 2);
+        let asked =
+            file.through(Layer::Mpiio).is_none_or(|usage| usage.write.bytes / size.max(1) >= 2);
         if again && asked {
             found.push((times, size, file));
         }

@@ -24,7 +24,10 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
         .filter(|file| file.common.calls >= limit.common_block_calls)
         .filter_map(|file| Some(one(facts.file(file.file)?, &file.common, facts, limit)))
         .collect();
-    if found.is_empty() && (facts.nprocs < limit.common_block_ranks || traced.files.iter().all(|file| file.bytes[0] == 0)) {
+    if found.is_empty()
+        && (facts.nprocs < limit.common_block_ranks
+            || traced.files.iter().all(|file| file.bytes[0] == 0))
+    {
         return Outcome::Silent;
     }
     Outcome::from(found, || "no blocks that every rank reads".into())
@@ -50,9 +53,15 @@ fn one(file: &FileFacts, common: &CommonBlocks, facts: &Facts, limit: &Threshold
         .about(&[file])
         .gains(lost, "one rank reads and tells the others");
     if facts.layers.contains_key(&Layer::H5d) || file.path.ends_with(".h5") {
-        finding.advise(Advice::with("let HDF5 read its metadata collectively", "H5Pset_all_coll_metadata_ops(fapl, true);"))
+        finding.advise(Advice::with(
+            "let HDF5 read its metadata collectively",
+            "H5Pset_all_coll_metadata_ops(fapl, true);",
+        ))
     } else {
-        finding.advise(Advice::with("read on one rank and tell the others", "MPI_Bcast(buffer, count, type, 0, comm);"))
+        finding.advise(Advice::with(
+            "read on one rank and tell the others",
+            "MPI_Bcast(buffer, count, type, 0, comm);",
+        ))
     }
 }
 
@@ -73,7 +82,16 @@ mod tests {
         for block in 0..blocks {
             for rank in 0..16 {
                 let start = block as f64;
-                job.job.trace.push(TraceRow { file, rank, mpiio: false, direction: Direction::Read, start, end: start + 0.1, offset: block * 512, length: 512 });
+                job.job.trace.push(TraceRow {
+                    file,
+                    rank,
+                    mpiio: false,
+                    direction: Direction::Read,
+                    start,
+                    end: start + 0.1,
+                    offset: block * 512,
+                    length: 512,
+                });
             }
         }
         job

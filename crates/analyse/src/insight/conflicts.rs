@@ -12,32 +12,47 @@ use crate::{Facts, Thresholds};
 use netra_event::Bytes;
 
 /// The rule.
-pub const RULE: Rule = Rule { slug: "conflicts", title: "ranks that use the same bytes", explains: &[], check };
+pub const RULE: Rule =
+    Rule { slug: "conflicts", title: "ranks that use the same bytes", explains: &[], check };
 
 fn check(facts: &Facts, _: &Thresholds) -> Outcome {
     let Some(traced) = &facts.traced else { return Outcome::Silent };
-    let shared: Vec<_> = traced.files.iter().filter_map(|file| Some((facts.file(file.file)?, file))).filter(|(file, traced)| file.is_shared() && traced.bytes[1] > 0).collect();
+    let shared: Vec<_> = traced
+        .files
+        .iter()
+        .filter_map(|file| Some((facts.file(file.file)?, file)))
+        .filter(|(file, traced)| file.is_shared() && traced.bytes[1] > 0)
+        .collect();
     if shared.is_empty() {
         return Outcome::Silent;
     }
-    let found = shared.iter().filter(|(_, traced)| traced.conflicts.any()).map(|(file, traced)| one(file, &traced.conflicts)).collect();
+    let found = shared
+        .iter()
+        .filter(|(_, traced)| traced.conflicts.any())
+        .map(|(file, traced)| one(file, &traced.conflicts))
+        .collect();
     Outcome::from(found, || "no rank uses bytes that another writes".into())
 }
 
 fn one(file: &FileFacts, conflicts: &Conflicts) -> Finding {
     let racing = conflicts.racing();
-    let kinds: Vec<String> = [("RAW", conflicts.raw), ("WAR", conflicts.war), ("WAW", conflicts.waw)]
-        .iter()
-        .filter(|(_, hazard)| hazard.bytes > 0)
-        .map(|(name, hazard)| format!("{} {name}", Bytes(hazard.bytes)))
-        .collect();
+    let kinds: Vec<String> =
+        [("RAW", conflicts.raw), ("WAR", conflicts.war), ("WAW", conflicts.waw)]
+            .iter()
+            .filter(|(_, hazard)| hazard.bytes > 0)
+            .map(|(name, hazard)| format!("{} {name}", Bytes(hazard.bytes)))
+            .collect();
     let verdict = if racing > 0 {
         format!("{} of it at the same time: the result is open on any file system", Bytes(racing))
     } else {
         "always one after the other: safe under POSIX, needs a flush in between under commit and close-to-open under session semantics".into()
     };
     let cut = if conflicts.cut { " (not all calls were looked at)" } else { "" };
-    let says = format!("ranks use the same bytes of {}: {}, {verdict}{cut}", file.name(), kinds.join(", "));
+    let says = format!(
+        "ranks use the same bytes of {}: {}, {verdict}{cut}",
+        file.name(),
+        kinds.join(", ")
+    );
     let level = if racing > 0 { Level::Warn } else { Level::Info };
     Finding { level, ..Finding::note(RULE.slug, says) }
         .sure(if racing > 0 { Confidence::High } else { Confidence::Medium })
@@ -46,9 +61,15 @@ fn one(file: &FileFacts, conflicts: &Conflicts) -> Finding {
         .bytes("write after read", conflicts.war.bytes)
         .bytes("write after write", conflicts.waw.bytes)
         .bytes("racing", racing)
-        .bytes("order uncertain within clock skew", conflicts.raw.uncertain + conflicts.war.uncertain + conflicts.waw.uncertain)
+        .bytes(
+            "order uncertain within clock skew",
+            conflicts.raw.uncertain + conflicts.war.uncertain + conflicts.waw.uncertain,
+        )
         .about(&[file])
-        .advise(Advice::with("put an order between them", "MPI_File_sync(fh); MPI_Barrier(comm); MPI_File_sync(fh);"))
+        .advise(Advice::with(
+            "put an order between them",
+            "MPI_File_sync(fh); MPI_Barrier(comm); MPI_File_sync(fh);",
+        ))
 }
 
 #[cfg(test)]
@@ -65,9 +86,25 @@ mod tests {
             job.posix("/lus/f", rank);
         }
         let file = job.job.trace.file(id);
-        let row = TraceRow { file, rank: 0, mpiio: false, direction: Direction::Write, start: 0.0, end: 1.0, offset: 0, length: 100 };
+        let row = TraceRow {
+            file,
+            rank: 0,
+            mpiio: false,
+            direction: Direction::Write,
+            start: 0.0,
+            end: 1.0,
+            offset: 0,
+            length: 100,
+        };
         job.job.trace.push(row);
-        job.job.trace.push(TraceRow { rank: 1, direction: Direction::Read, start, end: start + 1.0, offset, ..row });
+        job.job.trace.push(TraceRow {
+            rank: 1,
+            direction: Direction::Read,
+            start,
+            end: start + 1.0,
+            offset,
+            ..row
+        });
         job
     }
 

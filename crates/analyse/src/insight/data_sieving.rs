@@ -41,26 +41,48 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     }
     let mut found: Vec<Finding> = files.iter().filter_map(|file| one(file, facts, limit)).collect();
     found.sort_by(|a, b| b.lost.total_cmp(&a.lost));
-    Outcome::from(found, || "POSIX moves no more than MPI-IO was asked to write".into())
+    // One sentence for the costliest file; the others are its kin.
+    let files: Vec<_> = found.iter().flat_map(|one| one.files.clone()).collect();
+    let first = found.into_iter().next().map(|first| Finding { files, ..first });
+    Outcome::from(first.into_iter().collect(), || {
+        "POSIX moves no more than MPI-IO was asked to write".into()
+    })
 }
 
 fn one(file: &FileFacts, facts: &Facts, limit: &Thresholds) -> Option<Finding> {
     let (above, below) = file.through(Layer::Mpiio).zip(file.through(Layer::Posix))?;
     let busiest = file.slowest.get(&Layer::Posix)?;
     let extra = below.write.bytes.saturating_sub(above.write.bytes);
-    let amplified = below.write.bytes as f64 > limit.sieving_factor.0 * above.write.bytes as f64 && extra >= limit.sieving_bytes.0;
+    let amplified = below.write.bytes as f64 > limit.sieving_factor.0 * above.write.bytes as f64
+        && extra >= limit.sieving_bytes.0;
     let reads_back = above.read.calls == 0
         && below.read.calls > 0
         && (below.read.calls >= limit.small_count || below.read.bytes >= limit.sieving_bytes.0);
     if !amplified && !reads_back {
         return None;
     }
-    let written = if amplified { extra as f64 / below.write.bytes.max(1) as f64 * below.write.seconds } else { 0.0 };
+    let written = if amplified {
+        extra as f64 / below.write.bytes.max(1) as f64 * below.write.seconds
+    } else {
+        0.0
+    };
     let read = if reads_back { below.read.seconds } else { 0.0 };
-    let lost = if below.seconds() > 0.0 { (written + read) / below.seconds() * busiest.seconds } else { 0.0 };
-    let mut says = format!("POSIX writes {} to {} where MPI-IO was asked for {}", Bytes(below.write.bytes), file.name(), Bytes(above.write.bytes));
+    let lost = if below.seconds() > 0.0 {
+        (written + read) / below.seconds() * busiest.seconds
+    } else {
+        0.0
+    };
+    let mut says = format!(
+        "POSIX writes {} to {} where MPI-IO was asked for {}",
+        Bytes(below.write.bytes),
+        file.name(),
+        Bytes(above.write.bytes)
+    );
     if reads_back {
-        says.push_str(&format!(", and reads it {} times although the program does not", count(below.read.calls)));
+        says.push_str(&format!(
+            ", and reads it {} times although the program does not",
+            count(below.read.calls)
+        ));
     }
     Some(
         Finding::costing(RULE.slug, lost, says, facts, limit)
@@ -72,8 +94,14 @@ fn one(file: &FileFacts, facts: &Facts, limit: &Thresholds) -> Option<Finding> {
             .seconds("POSIX rank seconds in reads", below.read.seconds)
             .about(&[file])
             .by(&[busiest.rank])
-            .advise(Advice::with("turn data sieving off for writes", "MPI_Info_set(info, \"romio_ds_write\", \"disable\");"))
-            .advise(Advice::with("or let collective buffers end where stripes end", "MPI_Info_set(info, \"cb_buffer_size\", \"<stripe size>\");"))
+            .advise(Advice::with(
+                "turn data sieving off for writes",
+                "MPI_Info_set(info, \"romio_ds_write\", \"disable\");",
+            ))
+            .advise(Advice::with(
+                "or let collective buffers end where stripes end",
+                "MPI_Info_set(info, \"cb_buffer_size\", \"<stripe size>\");",
+            ))
             .gains(lost, "without holes to fill only the bytes asked for are written"),
     )
 }

@@ -9,13 +9,17 @@ use crate::metric::{FileFacts, Sharing};
 use crate::{Facts, Layer, Thresholds};
 
 /// The rule.
-pub const RULE: Rule = Rule { slug: "file-per-process", title: "a file per process", explains: &[], check };
+pub const RULE: Rule =
+    Rule { slug: "file-per-process", title: "a file per process", explains: &[], check };
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let own = |file: &&FileFacts| {
         matches!(file.sharing, Sharing::One(_))
             && !file.is_standard_stream()
-            && file.layers.iter().any(|(layer, usage)| *layer != Layer::Stdio && usage.write.calls > 0)
+            && file
+                .layers
+                .iter()
+                .any(|(layer, usage)| *layer != Layer::Stdio && usage.write.calls > 0)
     };
     let files: Vec<&FileFacts> = facts.files.iter().filter(own).collect();
     if facts.nprocs < 2 || files.is_empty() {
@@ -30,11 +34,20 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
         .collect();
     let covered = ranks.len() as f64 >= limit.file_per_process_share.0 * facts.nprocs as f64;
     if (files.len() as u64) < limit.file_per_process || !covered {
-        return Outcome::Passed(format!("{} files are written by one rank alone", count(files.len() as u64)));
+        return Outcome::Passed(format!(
+            "{} files are written by one rank alone",
+            count(files.len() as u64)
+        ));
     }
     let ids: BTreeSet<_> = files.iter().map(|file| file.id).collect();
-    let path = facts.cost(|spent| if ids.contains(&spent.file) { spent.part(spent.meta) } else { 0.0 });
-    let says = format!("{} files are written by one rank each, on {} of {} ranks", count(files.len() as u64), count(ranks.len() as u64), count(facts.nprocs));
+    let path =
+        facts.cost(|spent| if ids.contains(&spent.file) { spent.part(spent.meta) } else { 0.0 });
+    let says = format!(
+        "{} files are written by one rank each, on {} of {} ranks",
+        count(files.len() as u64),
+        count(ranks.len() as u64),
+        count(facts.nprocs)
+    );
     Outcome::Found(vec![
         Finding::costing(RULE.slug, path.seconds, says, facts, limit)
             .sure(Confidence::Medium)

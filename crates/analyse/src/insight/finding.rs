@@ -205,7 +205,9 @@ impl Finding {
     }
 
     pub(crate) fn sure(self, confidence: Confidence) -> Finding {
-        Finding { confidence, ..self }
+        // A guess may warn, but not shout.
+        let most = if confidence == Confidence::Low { Level::Warn } else { Level::High };
+        Finding { confidence, level: self.level.min(most), ..self }
     }
 
     pub(crate) fn to(self, audience: &[Audience]) -> Finding {

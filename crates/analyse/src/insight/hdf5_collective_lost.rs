@@ -11,7 +11,12 @@ use crate::{Direction, Facts, Layer, Thresholds};
 pub const RULE: Rule = Rule {
     slug: "hdf5-collective-lost",
     title: "HDF5 asked for collective transfers and got none",
-    explains: &["independent-reads", "independent-writes", "small-shared-reads", "small-shared-writes"],
+    explains: &[
+        "independent-reads",
+        "independent-writes",
+        "small-shared-reads",
+        "small-shared-writes",
+    ],
     check,
 };
 
@@ -27,7 +32,8 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     }
     let lost = |file: &FileFacts, direction: Direction| {
         let above = file.through(Layer::H5d).is_some_and(|usage| usage.flow(direction).calls > 0);
-        let below = file.through(Layer::Mpiio).map(|usage| *usage.flow(direction)).unwrap_or_default();
+        let below =
+            file.through(Layer::Mpiio).map(|usage| *usage.flow(direction)).unwrap_or_default();
         if above && below.collective == 0 { below.independent } else { 0 }
     };
     let calls = |file: &FileFacts| lost(file, Direction::Read) + lost(file, Direction::Write);
@@ -43,11 +49,19 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
         let bytes = file.through(Layer::Mpiio).map_or(0, |usage| usage.bytes()) as f64;
         let seconds = file.through(Layer::Mpiio).map_or(0.0, |usage| usage.seconds());
         let ideal = bytes / limit.large_rate.0.max(1) as f64;
-        if seconds > 0.0 { spent.part(read + write) * (1.0 - ideal / seconds).max(0.0) } else { 0.0 }
+        if seconds > 0.0 {
+            spent.part(read + write) * (1.0 - ideal / seconds).max(0.0)
+        } else {
+            0.0
+        }
     });
     let list: Vec<&str> = found.iter().map(|file| file.name()).collect();
     let total: u64 = found.iter().map(|file| calls(file)).sum();
-    let says = format!("HDF5 was asked for collective transfers of {}, MPI-IO made {} independent calls and no collective one", names(&list), count(total));
+    let says = format!(
+        "HDF5 was asked for collective transfers of {}, MPI-IO made {} independent calls and no collective one",
+        names(&list),
+        count(total)
+    );
     Outcome::Found(vec![
         Finding::costing(RULE.slug, path.seconds, says, facts, limit)
             .sure(Confidence::High)
@@ -55,8 +69,14 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
             .count("independent calls", total)
             .about(&found)
             .by(&[path.rank])
-            .advise(Advice::with("ask HDF5 why, right after the transfer", "uint32_t local, global;\nH5Pget_mpio_no_collective_cause(dxpl, &local, &global);"))
-            .gains(path.seconds, format!("collective calls reach {} a second per rank", limit.large_rate)),
+            .advise(Advice::with(
+                "ask HDF5 why, right after the transfer",
+                "uint32_t local, global;\nH5Pget_mpio_no_collective_cause(dxpl, &local, &global);",
+            ))
+            .gains(
+                path.seconds,
+                format!("collective calls reach {} a second per rank", limit.large_rate),
+            ),
     ])
 }
 
@@ -75,7 +95,8 @@ mod tests {
         job.job.usages.push(data);
         let usage = job.summed_as(Layer::Mpiio, "/lus/out.h5", (0, 19.0), (1, 20.0));
         usage.write.seconds = 156.0;
-        (usage.write.calls, usage.write.independent, usage.write.collective) = (5000, 5000 - collective, collective);
+        (usage.write.calls, usage.write.independent, usage.write.collective) =
+            (5000, 5000 - collective, collective);
         job
     }
 

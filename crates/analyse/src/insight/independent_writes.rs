@@ -30,7 +30,10 @@ mod tests {
 
     #[test]
     fn fires_when_one_collective_call_hides_thousands() {
-        job(9_999, 1).says(&RULE, "9,999 MPI-IO writes of data.h5 are independent, 1 collective (below 0.1 %)");
+        job(9_999, 1).says(
+            &RULE,
+            "9,999 MPI-IO writes of data.h5 are independent, 1 collective (below 0.1 %)",
+        );
         assert!((job(9_999, 1).finds(&RULE)[0].lost - 19.998).abs() < 1e-6);
     }
 

@@ -7,6 +7,7 @@
 use super::{Advice, Audience, Confidence, Finding, Outcome, count, names, percent};
 use crate::metric::FileFacts;
 use crate::{Direction, Facts, Layer, Thresholds};
+use netra_event::Seconds;
 
 pub(super) fn check(
     slug: &'static str,
@@ -39,6 +40,14 @@ pub(super) fn check(
         let file = found.iter().find(|file| file.id == spent.file && spent.layer != Layer::Stdio);
         file.map_or(0.0, |file| weight(file, direction, limit) * spent.part(seconds))
     });
+    if facts.share(path.seconds) < limit.worth_share.0 {
+        return Outcome::Passed(format!(
+            "{} of {} {verb}s jump backwards, but cost no more than {}",
+            percent(share),
+            count(all),
+            Seconds(path.seconds),
+        ));
+    }
     let list: Vec<&str> = found.iter().map(|file| file.name()).collect();
     let says = format!(
         "{} of {} {verb}s jump backwards, most of them in {}",

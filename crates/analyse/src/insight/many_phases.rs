@@ -8,7 +8,8 @@ use crate::{Facts, Thresholds};
 use netra_event::Seconds;
 
 /// The rule.
-pub const RULE: Rule = Rule { slug: "many-phases", title: "very many bursts of I/O", explains: &[], check };
+pub const RULE: Rule =
+    Rule { slug: "many-phases", title: "very many bursts of I/O", explains: &[], check };
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let Some(phases) = &facts.phases else { return Outcome::Silent };
@@ -17,8 +18,18 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     if number <= limit.phase_count || ranks < 2 {
         return Outcome::Passed(format!("{} phases of I/O", count(number)));
     }
-    let behind: f64 = phases.job.phases.iter().filter(|phase| phase.ranks > 1).map(|phase| phase.slowest.1 - phase.fastest.1).sum();
-    let says = format!("I/O comes in {} bursts; in each the slowest rank is behind the fastest, {} in all", count(number), Seconds(behind));
+    let behind: f64 = phases
+        .job
+        .phases
+        .iter()
+        .filter(|phase| phase.ranks > 1)
+        .map(|phase| phase.slowest.1 - phase.fastest.1)
+        .sum();
+    let says = format!(
+        "I/O comes in {} bursts; in each the slowest rank is behind the fastest, {} in all",
+        count(number),
+        Seconds(behind)
+    );
     Outcome::Found(vec![
         Finding::costing(RULE.slug, behind, says, facts, limit)
             .sure(Confidence::Low)
@@ -47,7 +58,16 @@ mod tests {
             for rank in 0..2 {
                 let end = start + 0.125 + f64::from(rank) * 0.125;
                 let direction = Direction::Write;
-                job.job.trace.push(TraceRow { file, rank, mpiio: false, direction, start, end, offset: 0, length: 1 });
+                job.job.trace.push(TraceRow {
+                    file,
+                    rank,
+                    mpiio: false,
+                    direction,
+                    start,
+                    end,
+                    offset: 0,
+                    length: 1,
+                });
             }
         }
         job

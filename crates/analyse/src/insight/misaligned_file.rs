@@ -7,10 +7,15 @@
 use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, names, percent};
 use crate::metric::FileFacts;
 use crate::{Facts, Layer, Thresholds};
-use netra_event::Bytes;
+use netra_event::{Bytes, Seconds};
 
 /// The rule.
-pub const RULE: Rule = Rule { slug: "misaligned-file", title: "calls off the file system's blocks", explains: &[], check };
+pub const RULE: Rule = Rule {
+    slug: "misaligned-file",
+    title: "calls off the file system's blocks",
+    explains: &[],
+    check,
+};
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let mut calls = 0;
@@ -20,7 +25,8 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
         let Some(posix) = file.through(Layer::Posix) else { continue };
         let all = posix.read.calls + posix.write.calls;
         calls += all;
-        if all > 0 && posix.file_misaligned > 0 && posix.bytes() / all < limit.misaligned_request.0 {
+        if all > 0 && posix.file_misaligned > 0 && posix.bytes() / all < limit.misaligned_request.0
+        {
             found.push(file);
             misaligned += posix.file_misaligned;
         }
@@ -30,13 +36,35 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     }
     let share = misaligned as f64 / calls as f64;
     if misaligned < limit.misaligned_count || share <= limit.misaligned_share.0 {
-        return Outcome::Passed(format!("{} of {} calls begin inside a block where that matters", count(misaligned), count(calls)));
+        return Outcome::Passed(format!(
+            "{} of {} calls begin inside a block where that matters",
+            count(misaligned),
+            count(calls)
+        ));
+    }
+    let path = facts.cost(|spent| {
+        let here = found.iter().any(|file| file.id == spent.file);
+        if here { spent.part(spent.read + spent.write) } else { 0.0 }
+    });
+    if facts.share(path.seconds) < limit.worth_share.0 {
+        return Outcome::Passed(format!(
+            "{} of {} calls begin inside a block, but take no more than {}",
+            count(misaligned),
+            count(calls),
+            Seconds(path.seconds),
+        ));
     }
     let by = |file: &FileFacts| file.through(Layer::Posix).map_or(0, |usage| usage.file_misaligned);
     found.sort_by_key(|file| std::cmp::Reverse(by(file)));
     let block = found[0].through(Layer::Posix).map_or(0, |usage| usage.file_alignment);
     let list: Vec<&str> = found.iter().map(|file| file.name()).collect();
-    let says = format!("{} of {} calls begin inside a block of {}, most of them in {}", percent(share), count(calls), Bytes(block), names(&list));
+    let says = format!(
+        "{} of {} calls begin inside a block of {}, most of them in {}",
+        percent(share),
+        count(calls),
+        Bytes(block),
+        names(&list)
+    );
     let finding = Finding::note(RULE.slug, says)
         .sure(Confidence::Low)
         .to(&[Audience::Developer, Audience::User])
@@ -44,9 +72,15 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
         .bytes("block", block)
         .about(&found);
     Outcome::Found(vec![if facts.layers.contains_key(&Layer::H5d) {
-        finding.advise(Advice::with("let HDF5 put data sets at block borders", format!("H5Pset_alignment(fapl, {}, {block});", block / 2)))
+        finding.advise(Advice::with(
+            "let HDF5 put data sets at block borders",
+            format!("H5Pset_alignment(fapl, {}, {block});", block / 2),
+        ))
     } else {
-        finding.advise(Advice::new(format!("begin what each rank writes at a multiple of {}", Bytes(block))))
+        finding.advise(Advice::new(format!(
+            "begin what each rank writes at a multiple of {}",
+            Bytes(block)
+        )))
     }])
 }
 
@@ -59,13 +93,17 @@ mod tests {
         let mut job = Sample::new(1, 100.0);
         let usage = job.posix("/lus/f", 0);
         (usage.write.calls, usage.write.bytes) = (10_000, 10_000 * size);
+        usage.write.seconds = 5.0;
         (usage.file_misaligned, usage.file_alignment) = (misaligned, 1 << 20);
         job
     }
 
     #[test]
     fn fires_on_many_small_misaligned_calls() {
-        job(9_000, 4096).says(&RULE, "90 % of 10,000 calls begin inside a block of 1.00 MiB, most of them in f");
+        job(9_000, 4096).says(
+            &RULE,
+            "90 % of 10,000 calls begin inside a block of 1.00 MiB, most of them in f",
+        );
     }
 
     #[test]

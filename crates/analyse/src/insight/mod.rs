@@ -10,58 +10,94 @@ mod overlap;
 mod small;
 mod together;
 
-macro_rules! rules {
-    ($($module:ident),* $(,)?) => {
-        $(pub mod $module;)*
-        /// Every rule, in no order that matters: findings are ranked by what they cost.
-        pub const RULES: &[&Rule] = &[$(&$module::RULE),*];
-    };
-}
+pub mod aggregators;
+pub mod blocking_reads;
+pub mod blocking_writes;
+pub mod byte_imbalance;
+pub mod call_mix;
+pub mod checkpoint_overwrite;
+pub mod common_blocks;
+pub mod conflicts;
+pub mod data_sieving;
+pub mod file_per_process;
+pub mod hdf5_collective_lost;
+pub mod independent_reads;
+pub mod independent_writes;
+pub mod many_phases;
+pub mod metadata_time;
+pub mod misaligned_file;
+pub mod misaligned_memory;
+pub mod narrow_stripe;
+pub mod no_mpiio;
+pub mod one_rank_heavy;
+pub mod open_storm;
+pub mod random_reads;
+pub mod random_writes;
+pub mod redundant_reads;
+pub mod redundant_writes;
+pub mod seek_storm;
+pub mod shared_stripes;
+pub mod slow_ost;
+pub mod slow_stream;
+pub mod small_reads;
+pub mod small_shared_reads;
+pub mod small_shared_writes;
+pub mod small_writes;
+pub mod stage_file;
+pub mod stalled_call;
+pub mod stdio_heavy;
+pub mod stdout_bulk;
+pub mod straggler;
+pub mod sync_storm;
+pub mod time_between_layers;
+pub mod time_imbalance;
+pub mod waits_in_open;
 
-rules! {
-    aggregators,
-    blocking_reads,
-    blocking_writes,
-    byte_imbalance,
-    call_mix,
-    checkpoint_overwrite,
-    common_blocks,
-    conflicts,
-    data_sieving,
-    file_per_process,
-    hdf5_collective_lost,
-    independent_reads,
-    independent_writes,
-    many_phases,
-    metadata_time,
-    misaligned_file,
-    misaligned_memory,
-    narrow_stripe,
-    no_mpiio,
-    one_rank_heavy,
-    open_storm,
-    random_reads,
-    random_writes,
-    redundant_reads,
-    redundant_writes,
-    seek_storm,
-    shared_stripes,
-    slow_ost,
-    slow_stream,
-    small_reads,
-    small_shared_reads,
-    small_shared_writes,
-    small_writes,
-    stage_file,
-    stalled_call,
-    stdio_heavy,
-    stdout_bulk,
-    straggler,
-    sync_storm,
-    time_between_layers,
-    time_imbalance,
-    waits_in_open,
-}
+/// Every rule, in no order that matters: findings are ranked by what they cost.
+pub const RULES: &[&Rule] = &[
+    &aggregators::RULE,
+    &blocking_reads::RULE,
+    &blocking_writes::RULE,
+    &byte_imbalance::RULE,
+    &call_mix::RULE,
+    &checkpoint_overwrite::RULE,
+    &common_blocks::RULE,
+    &conflicts::RULE,
+    &data_sieving::RULE,
+    &file_per_process::RULE,
+    &hdf5_collective_lost::RULE,
+    &independent_reads::RULE,
+    &independent_writes::RULE,
+    &many_phases::RULE,
+    &metadata_time::RULE,
+    &misaligned_file::RULE,
+    &misaligned_memory::RULE,
+    &narrow_stripe::RULE,
+    &no_mpiio::RULE,
+    &one_rank_heavy::RULE,
+    &open_storm::RULE,
+    &random_reads::RULE,
+    &random_writes::RULE,
+    &redundant_reads::RULE,
+    &redundant_writes::RULE,
+    &seek_storm::RULE,
+    &shared_stripes::RULE,
+    &slow_ost::RULE,
+    &slow_stream::RULE,
+    &small_reads::RULE,
+    &small_shared_reads::RULE,
+    &small_shared_writes::RULE,
+    &small_writes::RULE,
+    &stage_file::RULE,
+    &stalled_call::RULE,
+    &stdio_heavy::RULE,
+    &stdout_bulk::RULE,
+    &straggler::RULE,
+    &sync_storm::RULE,
+    &time_between_layers::RULE,
+    &time_imbalance::RULE,
+    &waits_in_open::RULE,
+];
 
 pub use cause::group;
 pub use finding::{Advice, Audience, Confidence, Evidence, Finding, Gain, Level, Value};
@@ -130,6 +166,11 @@ pub(crate) fn count(number: u64) -> String {
     text
 }
 
+/// A number of things: `1 file`, `2,048 files`.
+pub(crate) fn counted(number: u64, thing: &str) -> String {
+    format!("{} {thing}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
 /// A few names, and how many more there are.
 pub(crate) fn names(names: &[&str]) -> String {
     match names {
@@ -142,7 +183,7 @@ pub(crate) fn names(names: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{RULES, count, names, percent, rule};
+    use super::{RULES, count, counted, names, percent, rule};
     use std::collections::BTreeSet;
 
     #[test]
@@ -160,6 +201,22 @@ mod tests {
     }
 
     #[test]
+    fn every_file_with_a_rule_is_in_the_list() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/insight");
+        let mut files: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| {
+                std::fs::read_to_string(path).unwrap().contains("\npub const RULE: Rule")
+            })
+            .map(|path| path.file_stem().unwrap().to_str().unwrap().replace('_', "-"))
+            .collect();
+        files.sort();
+        let slugs: Vec<&str> = RULES.iter().map(|rule| rule.slug).collect();
+        assert_eq!(files, slugs);
+    }
+
+    #[test]
     fn people_read_numbers() {
         assert_eq!(percent(0.99806), "99.8 %");
         assert_eq!(percent(0.0004), "below 0.1 %");
@@ -167,6 +224,10 @@ mod tests {
         assert_eq!(percent(1.0), "100 %");
         assert_eq!(count(1_114_112), "1,114,112");
         assert_eq!(count(999), "999");
+        assert_eq!(
+            (counted(1, "file"), counted(2048, "file")),
+            ("1 file".into(), "2,048 files".into())
+        );
         assert_eq!(names(&["a", "b", "c", "d"]), "a, b and 2 more");
     }
 }

@@ -44,10 +44,16 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     if large.is_empty() {
         return Outcome::Silent;
     }
-    let narrow: Vec<&FileFacts> =
-        large.iter().copied().filter(|file| file.layout.as_ref().is_some_and(|layout| layout.stripe_count == 1)).collect();
+    let narrow: Vec<&FileFacts> = large
+        .iter()
+        .copied()
+        .filter(|file| file.layout.as_ref().is_some_and(|layout| layout.stripe_count == 1))
+        .collect();
     if narrow.is_empty() {
-        return Outcome::Passed(format!("{} large shared files have more than one stripe", large.len()));
+        return Outcome::Passed(format!(
+            "{} large shared files have more than one stripe",
+            large.len()
+        ));
     }
     Outcome::Found(vec![finding(facts, limit, &narrow)])
 }
@@ -60,21 +66,34 @@ fn wanted(file: &FileFacts) -> u64 {
 fn finding(facts: &Facts, limit: &Thresholds, narrow: &[&FileFacts]) -> Finding {
     let saved = |file: &FileFacts| 1.0 - 1.0 / wanted(file) as f64;
     let lost = facts
-        .cost(|spent| narrow.iter().find(|file| file.id == spent.file).map_or(0.0, |file| saved(file)))
+        .cost(|spent| {
+            narrow.iter().find(|file| file.id == spent.file).map_or(0.0, |file| saved(file))
+        })
         .seconds;
     let largest = narrow.iter().max_by_key(|file| file.bytes()).copied().unwrap_or(narrow[0]);
     let list: Vec<&str> = narrow.iter().map(|file| file.name()).collect();
     let heavy = largest.heaviest.get(&Layer::Posix).zip(largest.through(Layer::Posix));
     let alone = heavy
         .filter(|(heavy, sum)| heavy.bytes as f64 >= limit.heavy_share.0 * sum.bytes() as f64)
-        .map(|(heavy, sum)| format!(", and rank {} moves {} of the {} of {}", heavy.rank, percent(heavy.bytes as f64 / sum.bytes().max(1) as f64), Bytes(sum.bytes()), largest.name()));
+        .map(|(heavy, sum)| {
+            format!(
+                ", and rank {} moves {} of the {} of {}",
+                heavy.rank,
+                percent(heavy.bytes as f64 / sum.bytes().max(1) as f64),
+                Bytes(sum.bytes()),
+                largest.name()
+            )
+        });
     let says = format!(
         "{} ranks share {} with stripe count 1: one storage target serves them all{}",
         count(facts.nprocs),
         names(&list),
         alone.unwrap_or_default(),
     );
-    let directory = largest.path.rsplit_once('/').map_or("DIRECTORY", |(directory, _)| if directory.is_empty() { "/" } else { directory });
+    let directory = largest
+        .path
+        .rsplit_once('/')
+        .map_or("DIRECTORY", |(directory, _)| if directory.is_empty() { "/" } else { directory });
     let finding = Finding::costing(RULE.slug, lost, says, facts, limit)
         .sure(Confidence::High)
         .to(&[Audience::User])
@@ -85,11 +104,20 @@ fn finding(facts: &Facts, limit: &Thresholds, narrow: &[&FileFacts]) -> Finding 
         .by(&heavy.map(|(heavy, _)| heavy.rank).into_iter().collect::<Vec<_>>())
         .advise(Advice::with(
             "stripe the directory before the files are created (existing files keep their layout)",
-            format!("lfs setstripe --stripe-count {} --stripe-size 4M {directory}", wanted(largest)),
+            format!(
+                "lfs setstripe --stripe-count {} --stripe-size 4M {directory}",
+                wanted(largest)
+            ),
         ))
-        .gains(lost, format!("{} targets are {} times as fast as one", wanted(largest), wanted(largest)));
+        .gains(
+            lost,
+            format!("{} targets are {} times as fast as one", wanted(largest), wanted(largest)),
+        );
     if facts.layers.contains_key(&Layer::Mpiio) {
-        return finding.advise(Advice::with("or ask MPI-IO for it", format!("MPI_Info_set(info, \"striping_factor\", \"{}\");", wanted(largest))));
+        return finding.advise(Advice::with(
+            "or ask MPI-IO for it",
+            format!("MPI_Info_set(info, \"striping_factor\", \"{}\");", wanted(largest)),
+        ));
     }
     finding
 }
@@ -119,7 +147,10 @@ mod tests {
         );
         let found = job(40, &[7]).finds(&RULE);
         assert_eq!(found[0].lost, 350.0);
-        assert_eq!(found[0].advice[0].code.as_deref(), Some("lfs setstripe --stripe-count 8 --stripe-size 4M /lus/run"));
+        assert_eq!(
+            found[0].advice[0].code.as_deref(),
+            Some("lfs setstripe --stripe-count 8 --stripe-size 4M /lus/run")
+        );
     }
 
     #[test]

@@ -9,21 +9,29 @@ use crate::metric::FileFacts;
 use crate::{Facts, Layer, Thresholds};
 
 /// The rule.
-pub const RULE: Rule = Rule { slug: "no-mpiio", title: "shared files without MPI-IO", explains: &[], check };
+pub const RULE: Rule =
+    Rule { slug: "no-mpiio", title: "shared files without MPI-IO", explains: &[], check };
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let plain = |file: &&FileFacts| {
         file.ranks(facts.nprocs) >= limit.shared_posix_ranks
             && !file.layers.contains_key(&Layer::Mpiio)
             && file.through(Layer::Posix).is_some_and(|usage| usage.write.calls > 0)
-            && file.slowest.get(&Layer::Posix).is_some_and(|slowest| slowest.seconds >= limit.shared_posix_seconds.0)
+            && file
+                .slowest
+                .get(&Layer::Posix)
+                .is_some_and(|slowest| slowest.seconds >= limit.shared_posix_seconds.0)
     };
     let found: Vec<&FileFacts> = facts.files.iter().filter(plain).collect();
     if found.is_empty() {
         return Outcome::Silent;
     }
     let list: Vec<&str> = found.iter().map(|file| file.name()).collect();
-    let says = format!("{} ranks write {} through POSIX alone", count(found[0].ranks(facts.nprocs)), names(&list));
+    let says = format!(
+        "{} ranks write {} through POSIX alone",
+        count(found[0].ranks(facts.nprocs)),
+        names(&list)
+    );
     Outcome::Found(vec![
         Finding::note(RULE.slug, says)
             .sure(Confidence::Low)

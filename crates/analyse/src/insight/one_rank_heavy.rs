@@ -13,7 +13,14 @@ use netra_event::Bytes;
 pub const RULE: Rule = Rule {
     slug: "one-rank-heavy",
     title: "one rank does the work of all",
-    explains: &["byte-imbalance", "time-imbalance", "straggler", "small-shared-reads", "small-shared-writes", "aggregators"],
+    explains: &[
+        "byte-imbalance",
+        "time-imbalance",
+        "straggler",
+        "small-shared-reads",
+        "small-shared-writes",
+        "aggregators",
+    ],
     check,
 };
 
@@ -22,13 +29,17 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
         .files
         .iter()
         .filter(|file| file.is_shared())
-        .filter(|file| file.through(Layer::Posix).is_some_and(|usage| usage.bytes() >= limit.heavy_bytes.0))
+        .filter(|file| {
+            file.through(Layer::Posix).is_some_and(|usage| usage.bytes() >= limit.heavy_bytes.0)
+        })
         .collect();
     if files.is_empty() {
         return Outcome::Silent;
     }
     let found: Vec<Finding> = files.iter().filter_map(|file| one(file, facts, limit)).collect();
-    Outcome::from(found, || format!("no rank moves nearly all of one of {} shared files", files.len()))
+    Outcome::from(found, || {
+        format!("no rank moves nearly all of one of {} shared files", files.len())
+    })
 }
 
 fn one(file: &FileFacts, facts: &Facts, limit: &Thresholds) -> Option<Finding> {
@@ -57,11 +68,16 @@ fn one(file: &FileFacts, facts: &Facts, limit: &Thresholds) -> Option<Finding> {
         .about(&[file])
         .by(&[heavy.rank])
         .gains(lost, format!("{sharers:.0} ranks share the work evenly"));
-    let collective = file.through(Layer::Mpiio).is_some_and(|usage| usage.read.collective + usage.write.collective > 0);
+    let collective = file
+        .through(Layer::Mpiio)
+        .is_some_and(|usage| usage.read.collective + usage.write.collective > 0);
     Some(finding.advise(if collective {
         Advice::with("use more aggregators", "MPI_Info_set(info, \"cb_nodes\", \"<nodes>\");")
     } else {
-        Advice::with("let every rank write its own part instead of sending it to one", "MPI_File_write_at_all(fh, offset_of_rank, buffer, count, type, &status);")
+        Advice::with(
+            "let every rank write its own part instead of sending it to one",
+            "MPI_File_write_at_all(fh, offset_of_rank, buffer, count, type, &status);",
+        )
     }))
 }
 

@@ -7,7 +7,8 @@ use crate::metric::FileFacts;
 use crate::{Facts, Layer, Thresholds};
 
 /// The rule.
-pub const RULE: Rule = Rule { slug: "open-storm", title: "files opened again and again", explains: &[], check };
+pub const RULE: Rule =
+    Rule { slug: "open-storm", title: "files opened again and again", explains: &[], check };
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let opens = |file: &FileFacts| {
@@ -18,15 +19,28 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     if facts.files.iter().all(|file| opens(file) == 0) {
         return Outcome::Silent;
     }
-    let mut found: Vec<&FileFacts> =
-        facts.files.iter().filter(|file| !file.is_standard_stream() && per_rank(file) >= limit.opens_per_rank).collect();
+    let mut found: Vec<&FileFacts> = facts
+        .files
+        .iter()
+        .filter(|file| !file.is_standard_stream() && per_rank(file) >= limit.opens_per_rank)
+        .collect();
     if found.is_empty() {
-        return Outcome::Passed(format!("no file is opened {} times by each rank", limit.opens_per_rank));
+        return Outcome::Passed(format!(
+            "no file is opened {} times by each rank",
+            limit.opens_per_rank
+        ));
     }
     found.sort_by_key(|file| std::cmp::Reverse(opens(file)));
-    let path = facts.cost(|spent| if found.iter().any(|file| file.id == spent.file) { spent.part(spent.meta) } else { 0.0 });
+    let path = facts.cost(|spent| {
+        if found.iter().any(|file| file.id == spent.file) { spent.part(spent.meta) } else { 0.0 }
+    });
     let list: Vec<&str> = found.iter().map(|file| file.name()).collect();
-    let says = format!("{} is opened {} times{}", list[0], count(opens(found[0])), if list.len() > 1 { format!(", and so are {}", names(&list[1..])) } else { String::new() });
+    let says = format!(
+        "{} is opened {} times{}",
+        list[0],
+        count(opens(found[0])),
+        if list.len() > 1 { format!(", and so are {}", names(&list[1..])) } else { String::new() }
+    );
     Outcome::Found(vec![
         Finding::costing(RULE.slug, path.seconds, says, facts, limit)
             .sure(Confidence::Medium)

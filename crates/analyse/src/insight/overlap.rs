@@ -79,7 +79,8 @@ fn hideable(phases: &[Phase], direction: Direction, run_time: f64) -> (f64, u64)
         };
         let mostly = (phase.bytes_written > phase.bytes_read) == (direction == Direction::Write);
         if mostly && quiet > 0.0 {
-            hidden.0 += quiet.min(phase.end - phase.start);
+            // Within a phase there are gaps too: only the time in calls can be hidden.
+            hidden.0 += quiet.min(phase.slowest.1);
             hidden.1 += 1;
         }
     }

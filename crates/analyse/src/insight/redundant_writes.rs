@@ -32,7 +32,8 @@ mod tests {
 
     #[test]
     fn fires_on_five_times() {
-        job(500, 1).says(&RULE, "500 MiB are written to data, which holds 100 MiB: every byte 5.0 times");
+        job(500, 1)
+            .says(&RULE, "500 MiB are written to data, which holds 100 MiB: every byte 5.0 times");
         assert_eq!(job(500, 1).finds(&RULE)[0].lost, 8.0);
     }
 

@@ -8,7 +8,8 @@ use crate::metric::FileFacts;
 use crate::{Facts, Layer, Thresholds};
 
 /// The rule.
-pub const RULE: Rule = Rule { slug: "seek-storm", title: "seeks without reads and writes", explains: &[], check };
+pub const RULE: Rule =
+    Rule { slug: "seek-storm", title: "seeks without reads and writes", explains: &[], check };
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let posix: Vec<(&FileFacts, u64, u64)> = facts
@@ -22,7 +23,11 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     if posix.is_empty() {
         return Outcome::Silent;
     }
-    let mut stormy: Vec<_> = posix.iter().copied().filter(|(_, seeks, calls)| *seeks as f64 > limit.seeks_per_call.0 * *calls as f64).collect();
+    let mut stormy: Vec<_> = posix
+        .iter()
+        .copied()
+        .filter(|(_, seeks, calls)| *seeks as f64 > limit.seeks_per_call.0 * *calls as f64)
+        .collect();
     let (seeks, calls) = stormy.iter().fold((0, 0), |sum, one| (sum.0 + one.1, sum.1 + one.2));
     if seeks < limit.seek_count {
         return Outcome::Passed("seeks are followed by reads and writes".into());
@@ -30,14 +35,22 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     stormy.sort_by_key(|one| std::cmp::Reverse(one.1));
     let files: Vec<&FileFacts> = stormy.iter().map(|one| one.0).collect();
     let path = facts.cost(|spent| {
-        let usage = files.iter().find(|file| file.id == spent.file).and_then(|file| file.through(Layer::Posix));
+        let usage = files
+            .iter()
+            .find(|file| file.id == spent.file)
+            .and_then(|file| file.through(Layer::Posix));
         usage.map_or(0.0, |usage| {
             let all = usage.seeks + usage.opens + usage.stats;
             spent.part(spent.meta) * usage.seeks as f64 / all.max(1) as f64
         })
     });
     let list: Vec<&str> = files.iter().map(|file| file.name()).collect();
-    let says = format!("{} seeks around {} reads and writes in {}", count(seeks), count(calls), names(&list));
+    let says = format!(
+        "{} seeks around {} reads and writes in {}",
+        count(seeks),
+        count(calls),
+        names(&list)
+    );
     Outcome::Found(vec![
         Finding::costing(RULE.slug, path.seconds, says, facts, limit)
             .sure(Confidence::Low)

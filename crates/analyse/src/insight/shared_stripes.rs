@@ -10,12 +10,22 @@ use crate::{Facts, Layer, Thresholds};
 use netra_event::Bytes;
 
 /// The rule.
-pub const RULE: Rule = Rule { slug: "shared-stripes", title: "ranks that write to the same stripes", explains: &["misaligned-file"], check };
+pub const RULE: Rule = Rule {
+    slug: "shared-stripes",
+    title: "ranks that write to the same stripes",
+    explains: &["misaligned-file"],
+    check,
+};
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let Some(traced) = &facts.traced else { return Outcome::Silent };
-    let known: Vec<(&FileFacts, SharedStripes)> =
-        traced.files.iter().filter(|file| file.bytes[1] > 0).filter_map(|file| Some((facts.file(file.file)?, file.stripes?))).filter(|(file, _)| file.is_shared()).collect();
+    let known: Vec<(&FileFacts, SharedStripes)> = traced
+        .files
+        .iter()
+        .filter(|file| file.bytes[1] > 0)
+        .filter_map(|file| Some((facts.file(file.file)?, file.stripes?)))
+        .filter(|(file, _)| file.is_shared())
+        .collect();
     if known.is_empty() {
         return Outcome::Silent;
     }
@@ -23,7 +33,8 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
         .iter()
         .filter(|(file, stripes)| {
             let writes = file.through(Layer::Posix).map_or(0, |usage| usage.write.calls);
-            stripes.calls >= limit.stripe_calls && stripes.calls as f64 > limit.stripe_share.0 * writes as f64
+            stripes.calls >= limit.stripe_calls
+                && stripes.calls as f64 > limit.stripe_share.0 * writes as f64
         })
         .map(|(file, stripes)| one(file, stripes, facts, limit))
         .collect();
@@ -71,14 +82,26 @@ mod tests {
         for block in 0..blocks {
             let rank = (block % 2) as u32;
             let start = block as f64 / 100.0;
-            job.job.trace.push(TraceRow { file, rank, mpiio: false, direction: Direction::Write, start, end: start + 0.01, offset: block * 500, length: 500 });
+            job.job.trace.push(TraceRow {
+                file,
+                rank,
+                mpiio: false,
+                direction: Direction::Write,
+                start,
+                end: start + 0.01,
+                offset: block * 500,
+                length: 500,
+            });
         }
         job
     }
 
     #[test]
     fn fires_on_halves_of_stripes() {
-        job(2_000).says(&RULE, "100 % of the writes to out (2,000) go to stripes of 1000 B that other ranks write too");
+        job(2_000).says(
+            &RULE,
+            "100 % of the writes to out (2,000) go to stripes of 1000 B that other ranks write too",
+        );
     }
 
     #[test]

@@ -33,7 +33,10 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     };
     let mut slow: Vec<&OstFacts> = osts.iter().copied().filter(|ost| is_slow(ost)).collect();
     if slow.is_empty() {
-        return Outcome::Passed(format!("files on {} targets take about as long everywhere", osts.len()));
+        return Outcome::Passed(format!(
+            "files on {} targets take about as long everywhere",
+            osts.len()
+        ));
     }
     slow.sort_by(|a, b| b.seconds_mean.total_cmp(&a.seconds_mean).then(a.ost.cmp(&b.ost)));
     Outcome::Found(vec![finding(facts, limit, &osts, &slow)])
@@ -44,17 +47,35 @@ fn finding(facts: &Facts, limit: &Thresholds, all: &[&OstFacts], slow: &[&OstFac
     let files: Vec<&FileFacts> = facts
         .files
         .iter()
-        .filter(|file| file.layout.as_ref().is_some_and(|layout| layout.osts.len() == 1 && numbers.contains(&layout.osts[0])))
+        .filter(|file| {
+            file.layout
+                .as_ref()
+                .is_some_and(|layout| layout.osts.len() == 1 && numbers.contains(&layout.osts[0]))
+        })
         .collect();
     let ids: BTreeSet<RecordId> = files.iter().map(|file| file.id).collect();
     let there = facts.cost(|_| 1.0);
     let elsewhere = facts.cost(|spent| if ids.contains(&spent.file) { 0.0 } else { 1.0 });
     let lost = there.seconds - elsewhere.seconds;
     let worst = slow[0];
-    let rest = all.iter().filter(|ost| !numbers.contains(&ost.ost)).map(|ost| ost.seconds_max).fold(0.0, f64::max);
-    let ranks: BTreeSet<_> = facts.critical.spent.iter().filter(|spent| ids.contains(&spent.file) && !spent.rank.is_shared()).map(|spent| spent.rank).collect();
+    let rest = all
+        .iter()
+        .filter(|ost| !numbers.contains(&ost.ost))
+        .map(|ost| ost.seconds_max)
+        .fold(0.0, f64::max);
+    let ranks: BTreeSet<_> = facts
+        .critical
+        .spent
+        .iter()
+        .filter(|spent| ids.contains(&spent.file) && !spent.rank.is_shared())
+        .map(|spent| spent.rank)
+        .collect();
     let factor = worst.seconds_mean / facts.osts.seconds_median;
-    let others = if slow.len() > 1 { format!(" (and {} more are slow)", slow.len() - 1) } else { String::new() };
+    let others = if slow.len() > 1 {
+        format!(" (and {} more are slow)", slow.len() - 1)
+    } else {
+        String::new()
+    };
     let says = format!(
         "OST {} is {factor:.0} times slower than the median of {} OSTs{others}: {} a file against {}; {} of {} ranks wait for it, the slowest file elsewhere took {}",
         worst.ost,
@@ -77,8 +98,14 @@ fn finding(facts: &Facts, limit: &Thresholds, all: &[&OstFacts], slow: &[&OstFac
         .count("files there", worst.alone)
         .about(&files)
         .by(&ranks.into_iter().collect::<Vec<_>>())
-        .advise(Advice::with("tell the administrators: a disk is failing or rebuilding, or the server is overloaded", target))
-        .advise(Advice::with("until then keep new files off it, or stripe each over several targets", "lfs setstripe --stripe-count 4 DIRECTORY"))
+        .advise(Advice::with(
+            "tell the administrators: a disk is failing or rebuilding, or the server is overloaded",
+            target,
+        ))
+        .advise(Advice::with(
+            "until then keep new files off it, or stripe each over several targets",
+            "lfs setstripe --stripe-count 4 DIRECTORY",
+        ))
         .gains(lost, "files there become as fast as the slowest elsewhere")
 }
 

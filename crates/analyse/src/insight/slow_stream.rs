@@ -9,15 +9,33 @@ use crate::{Facts, Layer, Thresholds};
 use netra_event::{Bytes, Seconds};
 
 /// The rule.
-pub const RULE: Rule = Rule { slug: "slow-stream", title: "a slow log file", explains: &["straggler", "stdio-heavy", "sync-storm", "open-storm", "stdout-bulk"], check };
+pub const RULE: Rule = Rule {
+    slug: "slow-stream",
+    title: "a slow log file",
+    explains: &[
+        "metadata-time",
+        "straggler",
+        "stdio-heavy",
+        "sync-storm",
+        "open-storm",
+        "stdout-bulk",
+    ],
+    check,
+};
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let mut slow: Vec<(f64, &FileFacts)> = Vec::new();
     let mut streams = 0;
     for file in &facts.files {
-        let Some((usage, slowest)) = file.through(Layer::Stdio).zip(file.slowest.get(&Layer::Stdio)) else { continue };
+        let Some((usage, slowest)) =
+            file.through(Layer::Stdio).zip(file.slowest.get(&Layer::Stdio))
+        else {
+            continue;
+        };
         streams += 1;
-        if slowest.seconds >= limit.stream_seconds.0 && (usage.bytes() as f64) < limit.stream_rate.0 as f64 * slowest.seconds {
+        if slowest.seconds >= limit.stream_seconds.0
+            && (usage.bytes() as f64) < limit.stream_rate.0 as f64 * slowest.seconds
+        {
             slow.push((slowest.seconds, file));
         }
     }
@@ -25,7 +43,11 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
         return Outcome::Silent;
     }
     slow.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.path.cmp(&b.1.path)));
-    let found: Vec<Finding> = slow.first().and_then(|(seconds, file)| one(*seconds, file, facts, limit)).into_iter().collect();
+    let found: Vec<Finding> = slow
+        .first()
+        .and_then(|(seconds, file)| one(*seconds, file, facts, limit))
+        .into_iter()
+        .collect();
     Outcome::from(found, || format!("none of {} streams holds a rank up", count(streams)))
 }
 

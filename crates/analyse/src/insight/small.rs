@@ -5,7 +5,7 @@
 //! ([`Thresholds::large_rate`]). Under collective MPI-IO only the part spent in POSIX counts: the
 //! rest is exchange between ranks, which the size of calls does not change.
 
-use netra_event::Bytes;
+use netra_event::{Bytes, Seconds};
 
 use super::{Advice, Audience, Confidence, Finding, Outcome, count, names, percent};
 use crate::metric::{FileFacts, Spent};
@@ -64,6 +64,15 @@ pub(super) fn check(case: &Case, facts: &Facts, limit: &Thresholds) -> Outcome {
             .find(|file| file.id == spent.file)
             .map_or(0.0, |file| weight(case, facts, file, spent, limit))
     });
+    if facts.share(path.seconds) < limit.worth_share.0 {
+        return Outcome::Passed(format!(
+            "{} of {} {verb}s to {kind} are below {}, but cost no more than {}",
+            count(total),
+            count(calls),
+            limit.small_request,
+            Seconds(path.seconds),
+        ));
+    }
     Outcome::Found(vec![finding(case, facts, limit, &costly, (total, calls, path.seconds))])
 }
 

@@ -4,8 +4,8 @@
 //! bandwidth. Fires on share *and* number: ten small calls for a header hurt nobody. A call of
 //! exactly the limit is not small. Files of several ranks have their own rule.
 
-use super::small::{self, Case};
 use super::Rule;
+use super::small::{self, Case};
 use crate::Direction;
 
 /// The rule.
@@ -36,7 +36,8 @@ mod tests {
 
     #[test]
     fn fires_on_many_small_reads() {
-        job(10_000, 9_000).says(&RULE, "90 % of 10,000 reads to in.dat are below 1.00 MiB (most often 4.00 KiB)");
+        job(10_000, 9_000)
+            .says(&RULE, "90 % of 10,000 reads to in.dat are below 1.00 MiB (most often 4.00 KiB)");
         let found = job(10_000, 9_000).finds(&RULE);
         assert_eq!(found[0].lost, 9.0);
     }

@@ -4,8 +4,8 @@
 //! bandwidth. Fires on share *and* number: ten small calls for a header hurt nobody. A call of
 //! exactly the limit is not small. In a shared file collective calls can gather them.
 
-use super::small::{self, Case};
 use super::Rule;
+use super::small::{self, Case};
 use crate::Direction;
 
 /// The rule.

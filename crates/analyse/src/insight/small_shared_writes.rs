@@ -4,15 +4,21 @@
 //! bandwidth. Fires on share *and* number: ten small calls for a header hurt nobody. A call of
 //! exactly the limit is not small. In a shared file they also make ranks fight for locks.
 
-use super::small::{self, Case};
 use super::Rule;
+use super::small::{self, Case};
 use crate::Direction;
 
 /// The rule.
 pub const RULE: Rule = Rule {
     slug: "small-shared-writes",
     title: "small writes to shared files",
-    explains: &["independent-writes", "misaligned-file", "random-writes", "no-mpiio", "shared-stripes"],
+    explains: &[
+        "independent-writes",
+        "misaligned-file",
+        "random-writes",
+        "no-mpiio",
+        "shared-stripes",
+    ],
     check: |facts, limit| small::check(&CASE, facts, limit),
 };
 
@@ -21,8 +27,8 @@ const CASE: Case = Case { slug: "small-shared-writes", direction: Direction::Wri
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::sample::Sample;
     use crate::Layer;
+    use crate::sample::Sample;
 
     fn job(writes: u64) -> Sample {
         let mut job = Sample::new(8, 100.0);

@@ -4,8 +4,8 @@
 //! bandwidth. Fires on share *and* number: ten small calls for a header hurt nobody. A call of
 //! exactly the limit is not small. Files of several ranks have their own rule.
 
-use super::small::{self, Case};
 use super::Rule;
+use super::small::{self, Case};
 use crate::Direction;
 
 /// The rule.
@@ -35,7 +35,10 @@ mod tests {
 
     #[test]
     fn fires_on_many_small_writes() {
-        job(10_000, 0).says(&RULE, "100 % of 10,000 writes to out.dat are below 1.00 MiB (most often 1.00 MiB)");
+        job(10_000, 0).says(
+            &RULE,
+            "100 % of 10,000 writes to out.dat are below 1.00 MiB (most often 1.00 MiB)",
+        );
     }
 
     #[test]

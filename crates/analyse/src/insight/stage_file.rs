@@ -8,33 +8,62 @@ use crate::{Facts, Layer, Thresholds};
 use netra_event::Bytes;
 
 /// The rule.
-pub const RULE: Rule = Rule { slug: "stage-file", title: "a small file that every rank reads", explains: &["small-shared-reads", "common-blocks"], check };
+pub const RULE: Rule = Rule {
+    slug: "stage-file",
+    title: "a small file that every rank reads",
+    explains: &["small-shared-reads", "common-blocks"],
+    check,
+};
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let ranks = |file: &FileFacts| file.ranks(facts.nprocs);
     let read = |file: &FileFacts| {
         let layers = [Layer::Posix, Layer::Stdio];
-        layers.iter().filter_map(|layer| file.through(*layer)).find(|usage| usage.read.bytes > 0).map(|usage| usage.read)
+        layers
+            .iter()
+            .filter_map(|layer| file.through(*layer))
+            .find(|usage| usage.read.bytes > 0)
+            .map(|usage| usage.read)
     };
-    let shared: Vec<&FileFacts> = facts.files.iter().filter(|file| ranks(file) >= limit.shared_posix_ranks && read(file).is_some()).collect();
+    let shared: Vec<&FileFacts> = facts
+        .files
+        .iter()
+        .filter(|file| ranks(file) >= limit.shared_posix_ranks && read(file).is_some())
+        .collect();
     if shared.is_empty() {
         return Outcome::Silent;
     }
     let whole = |file: &&FileFacts| {
         read(file).is_some_and(|flow| {
             let size = flow.last_byte.map_or(0, |last| last + 1);
-            size > 0 && size <= limit.reread_bytes.0 && flow.bytes as f64 >= 0.5 * (size * ranks(file)) as f64
+            size > 0
+                && size <= limit.reread_bytes.0
+                && flow.bytes as f64 >= 0.5 * (size * ranks(file)) as f64
         })
     };
     let mut found: Vec<&FileFacts> = shared.iter().copied().filter(whole).collect();
-    let path = facts.cost(|spent| if found.iter().any(|file| file.id == spent.file) { spent.part(spent.read + spent.meta) } else { 0.0 });
+    let path = facts.cost(|spent| {
+        if found.iter().any(|file| file.id == spent.file) {
+            spent.part(spent.read + spent.meta)
+        } else {
+            0.0
+        }
+    });
     if found.is_empty() || path.seconds < limit.shared_posix_seconds.0 {
-        return Outcome::Passed(format!("{} shared inputs cost no second together, or are read in parts", shared.len()));
+        return Outcome::Passed(format!(
+            "{} shared inputs cost no second together, or are read in parts",
+            shared.len()
+        ));
     }
     found.sort_by_key(|file| std::cmp::Reverse(read(file).map_or(0, |flow| flow.bytes)));
     let list: Vec<&str> = found.iter().map(|file| file.name()).collect();
     let size = read(found[0]).and_then(|flow| flow.last_byte).map_or(0, |last| last + 1);
-    let says = format!("{} ranks each read all of {} ({})", count(ranks(found[0])), names(&list), Bytes(size));
+    let says = format!(
+        "{} ranks each read all of {} ({})",
+        count(ranks(found[0])),
+        names(&list),
+        Bytes(size)
+    );
     Outcome::Found(vec![
         Finding::costing(RULE.slug, path.seconds, says, facts, limit)
             .sure(Confidence::Medium)
@@ -43,8 +72,14 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
             .bytes("size of the first", size)
             .about(&found)
             .by(&[path.rank])
-            .advise(Advice::with("copy it to every node before the program starts", "srun --ntasks-per-node=1 cp INPUT /tmp/"))
-            .advise(Advice::with("or read it on one rank and tell the others", "MPI_Bcast(buffer, count, type, 0, MPI_COMM_WORLD);"))
+            .advise(Advice::with(
+                "copy it to every node before the program starts",
+                "srun --ntasks-per-node=1 cp INPUT /tmp/",
+            ))
+            .advise(Advice::with(
+                "or read it on one rank and tell the others",
+                "MPI_Bcast(buffer, count, type, 0, MPI_COMM_WORLD);",
+            ))
             .gains(path.seconds, "reading on the node costs next to nothing"),
     ])
 }

@@ -9,7 +9,8 @@ use crate::{Direction, Facts, Layer, Thresholds};
 use netra_event::{Bytes, Seconds};
 
 /// The rule.
-pub const RULE: Rule = Rule { slug: "stalled-call", title: "calls that stood still", explains: &["straggler"], check };
+pub const RULE: Rule =
+    Rule { slug: "stalled-call", title: "calls that stood still", explains: &["straggler"], check };
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let mut stalled: Vec<(f64, u64, Direction, &FileFacts)> = Vec::new();
@@ -29,7 +30,10 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     }
     stalled.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.3.path.cmp(&b.3.path)));
     let Some(&(longest, bytes, direction, worst)) = stalled.first() else {
-        return Outcome::Passed(format!("no call below {} took {} or more", limit.small_request, limit.stall_seconds));
+        return Outcome::Passed(format!(
+            "no call below {} took {} or more",
+            limit.small_request, limit.stall_seconds
+        ));
     };
     let says = format!(
         "a {} of {} to {} took {}{}: the file system stood still",
@@ -37,7 +41,11 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
         Bytes(bytes),
         worst.name(),
         Seconds(longest),
-        if stalled.len() > 1 { format!(" (and {} other files had such calls)", count(stalled.len() as u64 - 1)) } else { String::new() },
+        if stalled.len() > 1 {
+            format!(" (and {} other files had such calls)", count(stalled.len() as u64 - 1))
+        } else {
+            String::new()
+        },
     );
     let files: Vec<&FileFacts> = stalled.iter().map(|one| one.3).collect();
     Outcome::Found(vec![
@@ -61,13 +69,15 @@ mod tests {
         let mut job = Sample::new(4, 100.0);
         let usage = job.posix("/lus/log", 2);
         usage.write.calls = 1;
-        (usage.write.seconds, usage.write.longest, usage.write.longest_bytes) = (longest, longest, bytes);
+        (usage.write.seconds, usage.write.longest, usage.write.longest_bytes) =
+            (longest, longest, bytes);
         job
     }
 
     #[test]
     fn fires_on_a_small_call_of_seconds() {
-        job(21.6, 40).says(&RULE, "a write of 40 B to log took 21.6 s: the file system stood still");
+        job(21.6, 40)
+            .says(&RULE, "a write of 40 B to log took 21.6 s: the file system stood still");
     }
 
     #[test]

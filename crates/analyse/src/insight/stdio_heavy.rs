@@ -8,25 +8,40 @@ use crate::{Facts, Layer, Thresholds};
 use netra_event::Bytes;
 
 /// The rule.
-pub const RULE: Rule = Rule { slug: "stdio-heavy", title: "bulk data through C streams", explains: &["stdout-bulk"], check };
+pub const RULE: Rule = Rule {
+    slug: "stdio-heavy",
+    title: "bulk data through C streams",
+    explains: &["stdout-bulk"],
+    check,
+};
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let streams = facts.layer(Layer::Stdio).bytes();
     // POSIX has MPI-IO's bytes below it, so the larger of the two stands for both.
-    let others = facts.layer(Layer::Posix).bytes().max(facts.layer(Layer::Mpiio).bytes()) + facts.layer(Layer::Dfs).bytes();
+    let others = facts.layer(Layer::Posix).bytes().max(facts.layer(Layer::Mpiio).bytes())
+        + facts.layer(Layer::Dfs).bytes();
     if streams == 0 {
         return Outcome::Silent;
     }
     let share = streams as f64 / (streams + others) as f64;
     if share <= limit.stdio_share.0 || streams < limit.stdio_bytes.0 {
-        return Outcome::Passed(format!("{} of the bytes go through C streams ({})", percent(share), Bytes(streams)));
+        return Outcome::Passed(format!(
+            "{} of the bytes go through C streams ({})",
+            percent(share),
+            Bytes(streams)
+        ));
     }
     let bytes = |file: &FileFacts| file.through(Layer::Stdio).map_or(0, |usage| usage.bytes());
     let mut files: Vec<&FileFacts> = facts.files.iter().filter(|file| bytes(file) > 0).collect();
     files.sort_by_key(|file| std::cmp::Reverse(bytes(file)));
     let list: Vec<&str> = files.iter().map(|file| file.name()).collect();
     let path = facts.cost(|spent| if spent.layer == Layer::Stdio { 1.0 } else { 0.0 });
-    let says = format!("{} of the bytes ({}) go through C streams, most of them to and from {}", percent(share), Bytes(streams), names(&list));
+    let says = format!(
+        "{} of the bytes ({}) go through C streams, most of them to and from {}",
+        percent(share),
+        Bytes(streams),
+        names(&list)
+    );
     Outcome::Found(vec![
         Finding::costing(RULE.slug, path.seconds, says, facts, limit)
             .sure(Confidence::Medium)
@@ -35,7 +50,10 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
             .bytes("bytes otherwise", others)
             .about(&files)
             .by(&[path.rank])
-            .advise(Advice::with("use larger buffers, or MPI-IO where ranks share the file", "setvbuf(stream, NULL, _IOFBF, 8 << 20);"))
+            .advise(Advice::with(
+                "use larger buffers, or MPI-IO where ranks share the file",
+                "setvbuf(stream, NULL, _IOFBF, 8 << 20);",
+            ))
             .gains(path.seconds / 2.0, "larger buffers halve the time"),
     ])
 }
@@ -55,7 +73,10 @@ mod tests {
 
     #[test]
     fn fires_above_a_tenth() {
-        job(300).says(&RULE, "25 % of the bytes (300 MiB) go through C streams, most of them to and from text");
+        job(300).says(
+            &RULE,
+            "25 % of the bytes (300 MiB) go through C streams, most of them to and from text",
+        );
     }
 
     #[test]

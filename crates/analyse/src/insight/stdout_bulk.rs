@@ -9,27 +9,44 @@ use crate::{Facts, Layer, Thresholds};
 use netra_event::Bytes;
 
 /// The rule.
-pub const RULE: Rule = Rule { slug: "stdout-bulk", title: "bulk output through standard output", explains: &[], check };
+pub const RULE: Rule = Rule {
+    slug: "stdout-bulk",
+    title: "bulk output through standard output",
+    explains: &[],
+    check,
+};
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
-    let streams: Vec<&FileFacts> = facts.files.iter().filter(|file| file.is_standard_stream()).collect();
-    let bytes: u64 = streams.iter().filter_map(|file| file.through(Layer::Stdio)).map(|usage| usage.write.bytes).sum();
+    let streams: Vec<&FileFacts> =
+        facts.files.iter().filter(|file| file.is_standard_stream()).collect();
+    let bytes: u64 = streams
+        .iter()
+        .filter_map(|file| file.through(Layer::Stdio))
+        .map(|usage| usage.write.bytes)
+        .sum();
     if bytes == 0 {
         return Outcome::Silent;
     }
     if bytes < limit.stdout_bytes.0 {
         return Outcome::Passed(format!("{} go to standard output and error", Bytes(bytes)));
     }
-    let path = facts.cost(|spent| if streams.iter().any(|file| file.id == spent.file) { 1.0 } else { 0.0 });
+    let path = facts
+        .cost(|spent| if streams.iter().any(|file| file.id == spent.file) { 1.0 } else { 0.0 });
     Outcome::Found(vec![
-        Finding::costing(RULE.slug, path.seconds, format!("{} go through standard output and error", Bytes(bytes)), facts, limit)
-            .sure(Confidence::High)
-            .to(&[Audience::Developer, Audience::User])
-            .bytes("bytes", bytes)
-            .about(&streams)
-            .by(&[path.rank])
-            .advise(Advice::new("write data into a file of its own, and print from one rank only"))
-            .gains(path.seconds, "output takes no time elsewhere"),
+        Finding::costing(
+            RULE.slug,
+            path.seconds,
+            format!("{} go through standard output and error", Bytes(bytes)),
+            facts,
+            limit,
+        )
+        .sure(Confidence::High)
+        .to(&[Audience::Developer, Audience::User])
+        .bytes("bytes", bytes)
+        .about(&streams)
+        .by(&[path.rank])
+        .advise(Advice::new("write data into a file of its own, and print from one rank only"))
+        .gains(path.seconds, "output takes no time elsewhere"),
     ])
 }
 

@@ -10,7 +10,8 @@ use crate::{Facts, Thresholds};
 use netra_event::{Rank, Seconds};
 
 /// The rule.
-pub const RULE: Rule = Rule { slug: "straggler", title: "a few ranks are much slower", explains: &[], check };
+pub const RULE: Rule =
+    Rule { slug: "straggler", title: "a few ranks are much slower", explains: &[], check };
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let mut times: Vec<(Rank, f64)> =
@@ -20,10 +21,17 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
         return Outcome::Silent;
     }
     let known: std::collections::BTreeSet<i64> = times.iter().map(|time| time.0.0).collect();
-    times.extend((0..facts.nprocs.cast_signed()).filter(|rank| !known.contains(rank)).map(|rank| (Rank(rank), 0.0)));
+    times.extend(
+        (0..facts.nprocs.cast_signed())
+            .filter(|rank| !known.contains(rank))
+            .map(|rank| (Rank(rank), 0.0)),
+    );
     let found = stragglers(&times, limit);
     if found.is_empty() || found.len() as f64 > limit.straggler_part.0 * facts.nprocs as f64 {
-        return Outcome::Passed(format!("no rank of {} stands out in I/O of its own", count(facts.nprocs)));
+        return Outcome::Passed(format!(
+            "no rank of {} stands out in I/O of its own",
+            count(facts.nprocs)
+        ));
     }
     let slowest = found[0];
     let middle = median(&mut times.iter().map(|time| time.1).collect::<Vec<_>>()).unwrap_or(0.0);
@@ -47,7 +55,10 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
             .seconds("median", middle)
             .about(&files)
             .by(&ranks)
-            .advise(Advice::new(format!("look at what these ranks do alone: {}", super::names(&list))))
+            .advise(Advice::new(format!(
+                "look at what these ranks do alone: {}",
+                super::names(&list)
+            )))
             .gains(slowest.beyond, "the stragglers take the median time"),
     ])
 }
@@ -74,14 +85,18 @@ mod tests {
     fn job(slow: f64) -> Sample {
         let mut job = Sample::new(32, 100.0);
         for rank in 0..32 {
-            job.posix(&format!("/lus/{rank}"), rank).write.seconds = if rank == 9 { slow } else { 10.0 };
+            job.posix(&format!("/lus/{rank}"), rank).write.seconds =
+                if rank == 9 { slow } else { 10.0 };
         }
         job
     }
 
     #[test]
     fn fires_on_one_slow_rank() {
-        job(40.0).says(&RULE, "1 of 32 ranks take far longer than the rest: rank 9 40.0 s, the median 10.0 s");
+        job(40.0).says(
+            &RULE,
+            "1 of 32 ranks take far longer than the rest: rank 9 40.0 s, the median 10.0 s",
+        );
         assert_eq!(job(40.0).finds(&RULE)[0].lost, 30.0);
     }
 

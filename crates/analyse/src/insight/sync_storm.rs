@@ -9,13 +9,16 @@ use crate::{Facts, Layer, Thresholds};
 use netra_event::Bytes;
 
 /// The rule.
-pub const RULE: Rule = Rule { slug: "sync-storm", title: "flushes after every few bytes", explains: &[], check };
+pub const RULE: Rule =
+    Rule { slug: "sync-storm", title: "flushes after every few bytes", explains: &[], check };
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let flushed: Vec<(&FileFacts, u64, u64)> = facts
         .files
         .iter()
-        .filter_map(|file| file.through(Layer::Posix).map(|usage| (file, usage.syncs, usage.write.bytes)))
+        .filter_map(|file| {
+            file.through(Layer::Posix).map(|usage| (file, usage.syncs, usage.write.bytes))
+        })
         .filter(|(_, syncs, _)| *syncs > 0)
         .collect();
     if flushed.is_empty() {
@@ -24,7 +27,10 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let mut found: Vec<_> = flushed
         .iter()
         .copied()
-        .filter(|(file, syncs, bytes)| syncs / file.ranks(facts.nprocs) >= limit.sync_count && bytes / syncs < limit.sync_bytes.0)
+        .filter(|(file, syncs, bytes)| {
+            syncs / file.ranks(facts.nprocs) >= limit.sync_count
+                && bytes / syncs < limit.sync_bytes.0
+        })
         .collect();
     if found.is_empty() {
         return Outcome::Passed("files are flushed seldom".into());
@@ -34,13 +40,22 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let files: Vec<&FileFacts> = found.iter().map(|one| one.0).collect();
     let list: Vec<&str> = files.iter().map(|file| file.name()).collect();
     Outcome::Found(vec![
-        Finding::note(RULE.slug, format!("{} is flushed {} times, every {} ({})", worst.name(), count(syncs), Bytes(bytes / syncs), names(&list)))
-            .sure(Confidence::Medium)
-            .to(&[Audience::Developer])
-            .count("flushes", syncs)
-            .bytes("bytes a flush", bytes / syncs)
-            .about(&files)
-            .advise(Advice::new("call fsync once, when the file is complete")),
+        Finding::note(
+            RULE.slug,
+            format!(
+                "{} is flushed {} times, every {} ({})",
+                worst.name(),
+                count(syncs),
+                Bytes(bytes / syncs),
+                names(&list)
+            ),
+        )
+        .sure(Confidence::Medium)
+        .to(&[Audience::Developer])
+        .count("flushes", syncs)
+        .bytes("bytes a flush", bytes / syncs)
+        .about(&files)
+        .advise(Advice::new("call fsync once, when the file is complete")),
     ])
 }
 

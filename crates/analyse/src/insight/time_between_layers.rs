@@ -31,7 +31,9 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     found.sort_by(|a, b| b.lost.total_cmp(&a.lost));
     // One sentence for the costliest file; the others are its kin.
     let Some(first) = found.first().cloned() else {
-        return Outcome::Passed("MPI-IO takes little more time than the POSIX calls below it".into());
+        return Outcome::Passed(
+            "MPI-IO takes little more time than the POSIX calls below it".into(),
+        );
     };
     let files: Vec<_> = found.iter().flat_map(|one| one.files.clone()).collect();
     Outcome::Found(vec![Finding { files, ..first }])
@@ -64,7 +66,11 @@ fn independent(
     let between = 1.0 - below / above;
     let path = facts.cost(|spent| {
         let seconds = if direction == Direction::Read { spent.read } else { spent.write };
-        if spent.file == file.id && spent.layer == Layer::Mpiio { spent.part(seconds) * between } else { 0.0 }
+        if spent.file == file.id && spent.layer == Layer::Mpiio {
+            spent.part(seconds) * between
+        } else {
+            0.0
+        }
     });
     if path.seconds < limit.layer_seconds.0 || facts.share(path.seconds) < limit.layer_share.0 {
         return None;
@@ -78,7 +84,11 @@ fn independent(
         percent(between),
     );
     let network = matches!(file.file_system.as_deref(), Some("nfs" | "nfs4"));
-    let lock = if network { "on NFS ROMIO locks every call, so that the ranks take turns" } else { "ranks take turns, most likely for a lock" };
+    let lock = if network {
+        "on NFS ROMIO locks every call, so that the ranks take turns"
+    } else {
+        "ranks take turns, most likely for a lock"
+    };
     Some(
         Finding::costing(RULE.slug, path.seconds, says, facts, limit)
             .sure(Confidence::High)

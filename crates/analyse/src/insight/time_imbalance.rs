@@ -11,10 +11,16 @@ use crate::{Facts, Layer, Thresholds};
 use netra_event::Seconds;
 
 /// The rule.
-pub const RULE: Rule = Rule { slug: "time-imbalance", title: "equal ranks take different times", explains: &[], check };
+pub const RULE: Rule = Rule {
+    slug: "time-imbalance",
+    title: "equal ranks take different times",
+    explains: &[],
+    check,
+};
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
-    let files: Vec<&FileFacts> = facts.files.iter().filter(|file| file.is_shared() && file.bytes() > 0).collect();
+    let files: Vec<&FileFacts> =
+        facts.files.iter().filter(|file| file.is_shared() && file.bytes() > 0).collect();
     if files.is_empty() {
         return Outcome::Silent;
     }
@@ -26,7 +32,8 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
 
 fn one(file: &FileFacts, facts: &Facts, limit: &Thresholds) -> Option<Finding> {
     let layer = called(file)?;
-    let (fastest, slowest, sum) = (file.fastest.get(&layer)?, file.slowest.get(&layer)?, file.through(layer)?);
+    let (fastest, slowest, sum) =
+        (file.fastest.get(&layer)?, file.slowest.get(&layer)?, file.through(layer)?);
     let mean = sum.seconds() / file.ranks(facts.nprocs) as f64;
     let lost = slowest.seconds - mean;
     if imbalance(file, facts.nprocs)? > limit.imbalance_share.0

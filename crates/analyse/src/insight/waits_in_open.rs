@@ -3,13 +3,18 @@
 //! That is waiting, not I/O: a named pipe whose other end came late, a lock, or a server that hung.
 //! Such time is left out of the time in I/O, because it overlaps with whatever the process waited for.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, names};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, counted, names};
 use crate::metric::FileFacts;
 use crate::{Facts, Layer, Thresholds};
 use netra_event::Seconds;
 
 /// The rule.
-pub const RULE: Rule = Rule { slug: "waits-in-open", title: "opens that only wait", explains: &["metadata-time", "open-storm"], check };
+pub const RULE: Rule = Rule {
+    slug: "waits-in-open",
+    title: "opens that only wait",
+    explains: &["metadata-time", "open-storm"],
+    check,
+};
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     if facts.critical.waiting <= 0.0 {
@@ -19,14 +24,16 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
         .files
         .iter()
         .filter_map(|file| Some((file.through(Layer::Posix)?.meta, file)))
-        .filter(|(meta, file)| *meta >= limit.waiting_share.0 * facts.run_time && file.bytes() < limit.small_request.0)
+        .filter(|(meta, file)| {
+            *meta >= limit.waiting_share.0 * facts.run_time && file.bytes() < limit.small_request.0
+        })
         .collect();
     files.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.path.cmp(&b.1.path)));
     let files: Vec<&FileFacts> = files.into_iter().map(|(_, file)| file).collect();
     let list: Vec<&str> = files.iter().map(|file| file.name()).collect();
     let says = format!(
-        "opening {} files took up to {} each and moved next to nothing: a pipe, a lock or a server that hung ({})",
-        count(files.len() as u64),
+        "opening {} took up to {} each and moved next to nothing: a pipe, a lock or a server that hung ({})",
+        counted(files.len() as u64, "file"),
         Seconds(facts.critical.waiting),
         names(&list),
     );
@@ -55,13 +62,13 @@ mod tests {
 
     #[test]
     fn fires_on_an_open_of_minutes() {
-        job(900.0).says(&RULE, "opening 1 files took up to 900 s each and moved next to nothing: a pipe, a lock or a server that hung (pipe)");
+        job(900.0).says(&RULE, "opening 1 file took up to 900 s each and moved next to nothing: a pipe, a lock or a server that hung (pipe)");
     }
 
     #[test]
     fn is_silent_just_below() {
-        job(99.0).silent(&RULE);
-        assert_eq!(job(100.0).finds(&RULE).len(), 1);
+        job(9.9).silent(&RULE);
+        assert_eq!(job(10.0).finds(&RULE).len(), 1);
     }
 
     #[test]

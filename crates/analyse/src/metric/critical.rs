@@ -38,6 +38,17 @@ impl Spent {
         self.read + self.write + self.meta
     }
 
+    /// What one rank has spent, at least.
+    #[must_use]
+    pub fn of_rank(&self, rank: Rank) -> f64 {
+        match self.extremes {
+            Some((_, slow)) if slow.rank == rank => slow.seconds,
+            Some((fast, _)) => fast.seconds,
+            None if self.rank == rank => self.total(),
+            None => 0.0,
+        }
+    }
+
     /// A part of the total as a share of it.
     #[must_use]
     pub fn part(&self, seconds: f64) -> f64 {
@@ -164,15 +175,22 @@ impl Critical {
         Path { seconds: path.seconds + everybody, ..path }
     }
 
+    /// Where the slowest rank's time goes: seconds by file, most first.
+    #[must_use]
+    pub fn by_file(&self) -> Vec<(RecordId, f64)> {
+        let mut files: BTreeMap<RecordId, f64> = BTreeMap::new();
+        for spent in &self.spent {
+            *files.entry(spent.file).or_default() += spent.of_rank(self.rank);
+        }
+        let mut files: Vec<(RecordId, f64)> =
+            files.into_iter().filter(|file| file.1 > 0.0).collect();
+        files.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        files
+    }
+
     /// One rank's floor in weighted shares.
     fn of_rank(&self, rank: Rank, weight: impl Fn(&Spent) -> f64) -> f64 {
-        let seconds = |spent: &Spent| match spent.extremes {
-            Some((_, slow)) if slow.rank == rank => slow.seconds,
-            Some((fast, _)) => fast.seconds,
-            None if spent.rank == rank => spent.total(),
-            None => 0.0,
-        };
-        self.spent.iter().map(|spent| seconds(spent) * weight(spent)).sum()
+        self.spent.iter().map(|spent| spent.of_rank(rank) * weight(spent)).sum()
     }
 }
 

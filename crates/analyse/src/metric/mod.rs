@@ -5,6 +5,7 @@ mod file;
 mod layer;
 mod ost;
 mod rank;
+mod system;
 
 use std::collections::BTreeMap;
 
@@ -18,6 +19,7 @@ pub use file::{FileFacts, Sharing};
 pub use layer::LayerFacts;
 pub use ost::{OstFacts, Osts};
 pub use rank::{RankFacts, Ranks};
+pub use system::SystemFacts;
 
 /// Everything the rules look at.
 #[derive(Debug, Clone)]
@@ -32,6 +34,8 @@ pub struct Facts {
     pub layers: BTreeMap<Layer, LayerFacts>,
     /// Every file with a name or a record, most seconds first.
     pub files: Vec<FileFacts>,
+    /// File systems, most bytes first.
+    pub systems: Vec<SystemFacts>,
     /// What ranks did, each for itself.
     pub ranks: Ranks,
     /// Time on the critical path.
@@ -73,6 +77,7 @@ impl Facts {
             trust: Trust::of(job),
             hints: job.hints.clone(),
             nodes: job.nodes,
+            systems: system::all(&files),
             files,
             critical,
         }

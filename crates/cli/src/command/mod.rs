@@ -8,6 +8,7 @@ mod merge;
 mod parse;
 mod reading;
 mod recover;
+mod report;
 mod run;
 
 use anyhow::Result;
@@ -36,6 +37,8 @@ pub(crate) enum Command {
     Recover(recover::Args),
     /// Show a log on one screen: job, time in I/O, layers, top files, completeness
     Info(info::Args),
+    /// Say what is wrong, what it costs and what to change
+    Report(report::Args),
     /// Print every counter of logs, in the lines of darshan-parser
     Parse(parse::Args),
     /// Print every read and write of logs with an extended trace, in the lines of darshan-dxt-parser
@@ -54,6 +57,7 @@ impl Command {
             Command::Run(args) => return run::run(&args),
             Command::Recover(args) => return recover::run(&args),
             Command::Info(args) => info::run(&args),
+            Command::Report(args) => report::run(&args),
             Command::Parse(args) => parse::run(&args),
             Command::Dxt(args) => dxt::run(&args),
             Command::Merge(args) => merge::run(&args),

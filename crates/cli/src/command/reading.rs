@@ -68,6 +68,10 @@ pub(crate) trait Show {
     fn begin(&mut self, out: &mut Output, logs: usize) -> io::Result<()>;
     /// One log.
     fn log(&mut self, out: &mut Output, path: &str, log: &Log) -> io::Result<Vec<Damage>>;
+    /// After the last.
+    fn end(&mut self, _: &mut Output) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Shows every log. One that cannot be read is said and counted, and the next one is tried.
@@ -91,6 +95,7 @@ pub(crate) fn show(reading: &Reading, face: &mut impl Show) -> Result<Outcome> {
             }
         }
     }
+    face.end(&mut out).context(WRITING)?;
     out.into_inner().map_err(io::IntoInnerError::into_error).context(WRITING)?;
     Ok(outcome)
 }

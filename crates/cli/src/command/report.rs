@@ -1,0 +1,124 @@
+//! `netra report`: what is wrong, what it costs, what to change.
+
+use std::collections::BTreeSet;
+use std::io::{self, IsTerminal as _, Write as _};
+
+use anyhow::{Result, bail};
+use netra_analyse::insight::{RULES, rule};
+use netra_analyse::{Job, Thresholds, diagnose};
+use netra_darshan::Damage;
+use netra_darshan::read::Log;
+use netra_show::load;
+use netra_show::report::{self, Page};
+
+use super::reading::{self, Format, Reading, Show};
+use crate::outcome::Outcome;
+use crate::output::{self, Output};
+
+const EXAMPLES: &str = "\
+Examples:
+  netra report job.darshan                      one screen: is it I/O, where, why, what to change
+  netra report --all job.darshan                with evidence, all advice and every check
+  netra report --json job.darshan               everything, for machines
+  netra report --together 'logs/job42_*'        processes without MPI as one job";
+
+/// Which logs, and how.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    reading: Reading,
+    /// The same as --format json
+    #[arg(long, conflicts_with_all = ["csv", "format"])]
+    json: bool,
+    /// The same as --format csv
+    #[arg(long, conflicts_with = "format")]
+    csv: bool,
+    /// Show every finding with its evidence and advice, and every check that passed
+    #[arg(long)]
+    all: bool,
+    /// Take the logs as the processes of one job
+    #[arg(long)]
+    together: bool,
+    /// Do not ask this rule; may be given several times
+    #[arg(long, value_name = "SLUG")]
+    silence: Vec<String>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Outcome> {
+    let silenced: BTreeSet<String> = args.silence.iter().cloned().collect();
+    if let Some(unknown) = silenced.iter().find(|slug| rule(slug).is_none()) {
+        let known: Vec<&str> = RULES.iter().map(|rule| rule.slug).collect();
+        bail!("there is no rule {unknown:?}; rules are {}", known.join(", "));
+    }
+    let format = match args {
+        Args { json: true, .. } => Format::Json,
+        Args { csv: true, .. } => Format::Csv,
+        _ => args.reading.format,
+    };
+    let colour = output::is_standard(&args.reading.output)
+        && io::stdout().is_terminal()
+        && std::env::var_os("NO_COLOR").is_none();
+    let mut face = Face {
+        format,
+        page: Page { colour, all: args.all },
+        limit: Thresholds::default(),
+        silenced,
+        jobs: args.together.then(Vec::new),
+        first: true,
+    };
+    reading::show(&args.reading, &mut face)
+}
+
+struct Face {
+    format: Format,
+    page: Page,
+    limit: Thresholds,
+    silenced: BTreeSet<String>,
+    /// The jobs so far, where they are to be taken together.
+    jobs: Option<Vec<Job>>,
+    first: bool,
+}
+
+impl Face {
+    fn one(&mut self, out: &mut Output, job: &Job) -> io::Result<()> {
+        let found = diagnose(job, &self.limit, &self.silenced);
+        match self.format {
+            Format::Text => {
+                if !self.first {
+                    out.write_all(b"\n\n")?;
+                }
+                report::text(out, &job.source, &found, self.page)?;
+            }
+            Format::Json => report::json(out, &job.source, &found, &self.limit)?,
+            Format::Csv => report::csv(out, &job.source, &found)?,
+        }
+        self.first = false;
+        Ok(())
+    }
+}
+
+impl Show for Face {
+    fn begin(&mut self, out: &mut Output, _: usize) -> io::Result<()> {
+        if self.format == Format::Csv { report::csv_header(out) } else { Ok(()) }
+    }
+
+    fn log(&mut self, out: &mut Output, path: &str, log: &Log) -> io::Result<Vec<Damage>> {
+        let (job, missing) = load::job(path, log);
+        match &mut self.jobs {
+            Some(jobs) => jobs.push(job),
+            None => self.one(out, &job)?,
+        }
+        Ok(missing)
+    }
+
+    fn end(&mut self, out: &mut Output) -> io::Result<()> {
+        match self.jobs.take() {
+            Some(jobs) if !jobs.is_empty() => {
+                let job = load::one_job(jobs).map_err(io::Error::other)?;
+                self.one(out, &job)
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! A [`Job`] from a Darshan log.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use netra_analyse::{
+    COUNTED, Decoder, Direction, Job, Layer, Layout, Mount, PartialModule, TraceRow,
+};
+use netra_darshan::read::{self, Log, Lustre, Record};
+use netra_darshan::{Damage, Part, Reason, counter};
+use netra_event::Module;
+
+use crate::head;
+
+/// Everything in a log that the analysis looks at, and what is missing from the log.
+#[must_use]
+pub fn job(source: &str, log: &Log) -> (Job, Vec<Damage>) {
+    let mut missing = log.damage().to_vec();
+    let mut job = start(source, log);
+    for layer in COUNTED {
+        usages(&mut job, log, layer, &mut missing);
+    }
+    layouts(&mut job, log, &mut missing);
+    let mut hosts = Hosts::default();
+    for module in [Module::DxtPosix, Module::DxtMpiio] {
+        trace(&mut job, log, module, &mut hosts, &mut missing);
+    }
+    // Only when every rank has told its host is the number of hosts known.
+    if hosts.ranks.len() as u64 == job.nprocs && job.nprocs > 0 {
+        job.nodes = Some(hosts.names.len() as u64);
+    }
+    for damage in &missing {
+        match (damage.part, &damage.reason) {
+            (Part::Module(module), Reason::Incomplete) => job.partial.push(PartialModule(module)),
+            _ => job.remarks.push(crate::sentence(damage)),
+        }
+    }
+    (job, missing)
+}
+
+/// The job itself, its mounts and the names of its files.
+fn start(source: &str, log: &Log) -> Job {
+    let from = log.job();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let mount = |mount: &read::Mount| Mount { path: text(&mount.point), kind: text(&mount.kind) };
+    Job {
+        source: source.to_owned(),
+        command: text(&from.exe),
+        id: from.numbers.jobid.to_string(),
+        nprocs: u64::try_from(from.numbers.nprocs).unwrap_or(0),
+        start: Some(from.start()),
+        run_time: head::run_time(log),
+        mounts: from.mounts.iter().map(mount).collect(),
+        names: log.names().iter().map(|(id, name)| (id, text(name))).collect(),
+        hints: hints(from),
+        modules: log.modules().collect(),
+        ..Job::default()
+    }
+}
+
+/// The hints that were in force for the whole job: `h=name=value;name=value`.
+fn hints(job: &read::Job) -> BTreeMap<String, String> {
+    let mut hints = BTreeMap::new();
+    for (_, list) in job.metadata().filter(|(key, _)| *key == b"h") {
+        let list = String::from_utf8_lossy(list);
+        for (name, value) in list.split(';').filter_map(|hint| hint.split_once('=')) {
+            hints.insert(name.to_owned(), value.to_owned());
+        }
+    }
+    hints
+}
+
+fn usages(job: &mut Job, log: &Log, layer: Layer, missing: &mut Vec<Damage>) {
+    let Some(table) = counter::current(layer.module()) else { return };
+    let decoder = Decoder::new(layer, table.int, table.float);
+    let mut records = log.records(layer.module());
+    while let Some(record) = records.next_record() {
+        let Record::Counters(counters) = record else { continue };
+        let file = match counters.extra {
+            read::Extra::File(file) => file,
+            _ => counters.id,
+        };
+        job.usages.push(decoder.usage(file, counters.rank, counters.ints, counters.floats));
+    }
+    missing.extend(records.damage().iter().cloned());
+}
+
+fn layouts(job: &mut Job, log: &Log, missing: &mut Vec<Damage>) {
+    let mut records = log.records(Module::Lustre);
+    while let Some(record) = records.next_record() {
+        if let Record::Lustre(lustre) = record {
+            job.layouts.extend(layout(&lustre));
+        }
+    }
+    missing.extend(records.damage().iter().cloned());
+}
+
+/// The component that holds most of a file: the one with the most targets.
+fn layout(lustre: &Lustre<'_>) -> Option<Layout> {
+    let (component, targets) = lustre
+        .parts()
+        .filter(|(component, _)| component.numbers[counter::lustre::STRIPE_SIZE] > 0)
+        .max_by_key(|(_, targets)| targets.len())?;
+    let number = |index: usize| u64::try_from(component.numbers[index]).unwrap_or(0);
+    Some(Layout {
+        file: lustre.id,
+        stripe_size: number(counter::lustre::STRIPE_SIZE),
+        stripe_count: number(counter::lustre::STRIPE_COUNT),
+        osts: targets.iter().filter_map(|target| u64::try_from(*target).ok()).collect(),
+    })
+}
+
+/// The hosts that traces name, and the ranks that named them.
+#[derive(Default)]
+struct Hosts {
+    names: BTreeSet<Vec<u8>>,
+    ranks: BTreeSet<i64>,
+}
+
+fn trace(job: &mut Job, log: &Log, module: Module, hosts: &mut Hosts, missing: &mut Vec<Damage>) {
+    let mut records = log.records(module);
+    while let Some(record) = records.next_record() {
+        let Record::Dxt(mut dxt) = record else { continue };
+        if !hosts.names.contains(&dxt.head.host) {
+            hosts.names.insert(dxt.head.host.clone());
+        }
+        hosts.ranks.insert(dxt.head.rank.0);
+        let call = TraceRow {
+            file: job.trace.file(dxt.head.id),
+            rank: u32::try_from(dxt.head.rank.0).unwrap_or(0),
+            mpiio: module == Module::DxtMpiio,
+            direction: Direction::Read,
+            start: 0.0,
+            end: 0.0,
+            offset: 0,
+            length: 0,
+        };
+        while let Some((direction, segments)) = dxt.segments.next_piece() {
+            let direction = match direction {
+                read::Direction::Read => Direction::Read,
+                read::Direction::Write => Direction::Write,
+            };
+            for segment in segments.iter().filter(|segment| segment.start.is_finite()) {
+                job.trace.push(TraceRow {
+                    direction,
+                    start: segment.start,
+                    end: segment.end,
+                    offset: u64::try_from(segment.offset).unwrap_or(0),
+                    length: u64::try_from(segment.length).unwrap_or(0),
+                    ..call
+                });
+            }
+        }
+    }
+    missing.extend(records.damage().iter().cloned());
+}

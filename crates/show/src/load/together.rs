@@ -1,0 +1,109 @@
+//! Many logs as one job: programs without MPI leave a log per process.
+
+use std::collections::BTreeSet;
+
+use netra_analyse::{Job, TraceRow};
+use netra_event::{Rank, Seconds};
+
+/// One job of many processes. Each becomes a rank, in the order given.
+///
+/// # Errors
+/// If one of them has several ranks already: records that were summed over the ranks of one job cannot
+/// be split among those of another.
+pub fn one_job(jobs: Vec<Job>) -> Result<Job, String> {
+    if let Some(parallel) = jobs.iter().find(|job| job.nprocs > 1) {
+        return Err(format!(
+            "{} is a job of {} ranks already; only logs of single processes can be taken together",
+            parallel.source, parallel.nprocs
+        ));
+    }
+    let first =
+        jobs.iter().filter_map(|job| job.start).map(|start| start.0).fold(f64::INFINITY, f64::min);
+    let mut whole = Job::default();
+    let (mut end, mut commands) = (first, BTreeSet::new());
+    for (rank, job) in jobs.into_iter().enumerate() {
+        let start = job.start.map_or(first, |start| start.0);
+        end = f64::max(end, start + job.run_time.0);
+        commands.insert(job.command.split(' ').next().unwrap_or_default().to_owned());
+        add(&mut whole, job, rank, start - first);
+    }
+    whole.source = format!("{} logs", whole.nprocs);
+    whole.command = commands.into_iter().collect::<Vec<_>>().join(", ");
+    whole.start = first.is_finite().then_some(Seconds(first));
+    whole.run_time = Seconds(if first.is_finite() { end - first } else { 0.0 });
+    Ok(whole)
+}
+
+fn add(whole: &mut Job, job: Job, rank: usize, later: f64) {
+    whole.nprocs += 1;
+    if whole.id.is_empty() {
+        whole.id = job.id;
+    }
+    for mount in job.mounts {
+        if !whole.mounts.contains(&mount) {
+            whole.mounts.push(mount);
+        }
+    }
+    whole.names.extend(job.names);
+    whole.hints.extend(job.hints);
+    whole.usages.extend(job.usages.into_iter().map(|mut usage| {
+        usage.rank = Rank(rank as i64);
+        usage.extremes = None;
+        usage
+    }));
+    let known: BTreeSet<_> = whole.layouts.iter().map(|layout| layout.file).collect();
+    whole.layouts.extend(job.layouts.into_iter().filter(|layout| !known.contains(&layout.file)));
+    for row in job.trace.rows() {
+        let file = whole.trace.file(job.trace.files()[row.file as usize]);
+        let (start, end) = (row.start + later, row.end + later);
+        whole.trace.push(TraceRow { file, rank: rank as u32, start, end, ..row });
+    }
+    for partial in job.partial {
+        if !whole.partial.contains(&partial) {
+            whole.partial.push(partial);
+        }
+    }
+    whole.dropped.extend(job.dropped);
+    whole.remarks.extend(job.remarks.into_iter().map(|remark| format!("{}: {remark}", job.source)));
+    for module in job.modules {
+        if !whole.modules.contains(&module) {
+            whole.modules.push(module);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::one_job;
+    use netra_analyse::{Job, Layer, Usage};
+    use netra_event::{Rank, RecordId, Seconds};
+
+    fn process(start: f64, run_time: f64) -> Job {
+        let usage = Usage::new(Layer::Posix, RecordId(1), Rank::SHARED);
+        Job {
+            nprocs: 1,
+            start: Some(Seconds(start)),
+            run_time: Seconds(run_time),
+            usages: vec![usage],
+            ..Job::default()
+        }
+    }
+
+    #[test]
+    fn processes_become_ranks_of_one_run() {
+        let job = one_job(vec![process(100.0, 10.0), process(105.0, 20.0)]).unwrap();
+        assert_eq!((job.nprocs, job.start, job.run_time), (2, Some(Seconds(100.0)), Seconds(25.0)));
+        let ranks: Vec<Rank> = job.usages.iter().map(|usage| usage.rank).collect();
+        assert_eq!(ranks, [Rank(0), Rank(1)]);
+    }
+
+    #[test]
+    fn a_parallel_job_is_refused() {
+        let parallel = Job { nprocs: 4, source: "a.darshan".into(), ..Job::default() };
+        assert!(
+            one_job(vec![process(0.0, 1.0), parallel])
+                .unwrap_err()
+                .contains("a.darshan is a job of 4 ranks")
+        );
+    }
+}

@@ -1,0 +1,436 @@
+//! The report for machines: everything, in the shape that `docs/reference/report-json.md` describes.
+//! Members are only ever added; a change of meaning is a new number in `report`.
+
+use std::io::{Result, Write};
+
+use netra_analyse::insight::{Finding, Value};
+use netra_analyse::metric::{FileFacts, Sharing};
+use netra_analyse::pattern::{Hazard, PhaseList};
+use netra_analyse::{Extreme, Facts, Flow, Report, Thresholds, Usage};
+
+use crate::Json;
+
+/// The version of the shape.
+const VERSION: u64 = 1;
+
+type Out<'a, 'w, W> = &'a mut Json<'w, W>;
+
+/// Writes one report as one document.
+pub fn document<W: Write>(
+    out: &mut W,
+    name: &str,
+    report: &Report,
+    limit: &Thresholds,
+) -> Result<()> {
+    let mut json = Json::new(out);
+    json.open('{')?;
+    number(&mut json, "report", VERSION)?;
+    text(&mut json, "log", name)?;
+    job(&mut json, &report.facts)?;
+    io(&mut json, &report.facts)?;
+    trust(&mut json, &report.facts)?;
+    json.line()?;
+    list(&mut json, "findings", &report.findings, finding)?;
+    list(&mut json, "passed", &report.passed, |json, (slug, says)| {
+        json.open('{')?;
+        text(json, "slug", slug)?;
+        text(json, "says", says)?;
+        json.close('}')
+    })?;
+    list(&mut json, "silenced", &report.silenced, |json, slug| json.text(slug))?;
+    facts(&mut json, &report.facts)?;
+    json.line()?;
+    json.key("thresholds")?;
+    json.open('{')?;
+    for (name, value) in limit.all() {
+        float(&mut json, name, value)?;
+    }
+    json.close('}')?;
+    json.close('}')?;
+    json.finish()
+}
+
+fn job<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
+    json.line()?;
+    json.key("job")?;
+    json.open('{')?;
+    text(json, "command", &facts.command)?;
+    number(json, "processes", facts.nprocs)?;
+    float(json, "run_time_seconds", facts.run_time)?;
+    json.key("nodes")?;
+    match facts.nodes {
+        Some(nodes) => json.unsigned(nodes)?,
+        None => json.null()?,
+    }
+    json.key("hints")?;
+    json.open('{')?;
+    for (name, value) in &facts.hints {
+        text(json, name, value)?;
+    }
+    json.close('}')?;
+    json.close('}')
+}
+
+fn io<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
+    let io = &facts.critical;
+    json.line()?;
+    json.key("io")?;
+    json.open('{')?;
+    integer(json, "rank", io.rank.0)?;
+    float(json, "seconds", io.seconds)?;
+    float(json, "share", facts.share(io.seconds))?;
+    float(json, "seconds_at_most", io.at_most)?;
+    float(json, "read_seconds", io.parts[0])?;
+    float(json, "write_seconds", io.parts[1])?;
+    float(json, "metadata_seconds", io.parts[2])?;
+    float(json, "mean_seconds", io.mean)?;
+    float(json, "waiting_seconds", io.waiting)?;
+    truth(json, "overlaps", io.overlaps)?;
+    list(json, "files", &io.by_file(), |json, (file, seconds)| {
+        json.open('{')?;
+        number(json, "id", file.0)?;
+        float(json, "seconds", *seconds)?;
+        json.close('}')
+    })?;
+    json.close('}')
+}
+
+fn trust<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
+    let trust = &facts.trust;
+    json.line()?;
+    json.key("trust")?;
+    json.open('{')?;
+    truth(json, "complete", trust.is_complete())?;
+    list(json, "caveats", &trust.caveats(), |json, says| json.text(says))?;
+    list(json, "partial_modules", &trust.partial, |json, module| json.text(module.name()))?;
+    list(json, "dropped", &trust.dropped, |json, (loss, events)| {
+        json.open('{')?;
+        text(json, "reason", loss.slug())?;
+        number(json, "events", *events)?;
+        json.close('}')
+    })?;
+    json.key("trace_coverage")?;
+    match trust.coverage {
+        Some(coverage) => json.float(coverage)?,
+        None => json.null()?,
+    }
+    number(json, "summed_records", trust.summed)?;
+    json.close('}')
+}
+
+fn finding<W: Write>(json: Out<'_, '_, W>, finding: &Finding) -> Result<()> {
+    json.line()?;
+    json.open('{')?;
+    text(json, "slug", finding.slug)?;
+    text(json, "level", finding.level.name())?;
+    text(json, "says", &finding.says)?;
+    float(json, "lost_seconds", finding.lost)?;
+    float(json, "share", finding.share)?;
+    text(json, "confidence", finding.confidence.name())?;
+    list(json, "audience", &finding.audience, |json, one| json.text(one.name()))?;
+    list(json, "evidence", &finding.evidence, |json, one| {
+        json.open('{')?;
+        text(json, "name", one.name)?;
+        match one.value {
+            Value::Count(value) => number(json, "count", value)?,
+            Value::Bytes(value) => number(json, "bytes", value)?,
+            Value::Seconds(value) => float(json, "seconds", value)?,
+            Value::Ratio(value) => float(json, "ratio", value)?,
+        }
+        json.close('}')
+    })?;
+    list(json, "files", &finding.files, |json, (id, path)| {
+        json.open('{')?;
+        number(json, "id", id.0)?;
+        text(json, "path", path)?;
+        json.close('}')
+    })?;
+    list(json, "ranks", &finding.ranks, |json, rank| json.int(rank.0))?;
+    list(json, "advice", &finding.advice, |json, advice| {
+        json.open('{')?;
+        text(json, "says", &advice.says)?;
+        json.key("code")?;
+        match &advice.code {
+            Some(code) => json.text(code)?,
+            None => json.null()?,
+        }
+        json.close('}')
+    })?;
+    json.key("gain")?;
+    match &finding.gain {
+        Some(gain) => {
+            json.open('{')?;
+            float(json, "seconds", gain.seconds)?;
+            text(json, "assuming", &gain.assuming)?;
+            json.close('}')?;
+        }
+        None => json.null()?,
+    }
+    list(json, "symptoms", &finding.symptoms, self::finding)?;
+    json.close('}')
+}
+
+fn facts<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
+    json.line()?;
+    list(json, "layers", facts.layers.iter(), |json, (layer, sum)| {
+        json.open('{')?;
+        text(json, "layer", layer.name())?;
+        number(json, "files", sum.files)?;
+        number(json, "reads", sum.reads)?;
+        number(json, "writes", sum.writes)?;
+        number(json, "bytes_read", sum.bytes_read)?;
+        number(json, "bytes_written", sum.bytes_written)?;
+        number(json, "opens", sum.opens)?;
+        float(json, "read_rank_seconds", sum.rank_seconds[0])?;
+        float(json, "write_rank_seconds", sum.rank_seconds[1])?;
+        float(json, "metadata_rank_seconds", sum.rank_seconds[2])?;
+        json.close('}')
+    })?;
+    json.line()?;
+    list(json, "file_systems", &facts.systems, |json, system| {
+        json.open('{')?;
+        optional(json, "mount", system.mount.as_deref())?;
+        optional(json, "type", system.kind.as_deref())?;
+        number(json, "files", system.files)?;
+        number(json, "bytes", system.bytes)?;
+        float(json, "rank_seconds", system.rank_seconds)?;
+        json.close('}')
+    })?;
+    json.line()?;
+    list(json, "files", &facts.files, |json, one| file(json, one, facts))?;
+    json.line()?;
+    list(json, "ranks", facts.ranks.by_rank.iter(), |json, (rank, one)| {
+        json.open('{')?;
+        integer(json, "rank", rank.0)?;
+        number(json, "reads", one.reads)?;
+        number(json, "writes", one.writes)?;
+        number(json, "bytes", one.bytes)?;
+        float(json, "seconds", one.seconds)?;
+        json.close('}')
+    })?;
+    json.line()?;
+    list(json, "osts", &facts.osts.by_ost, |json, ost| {
+        json.open('{')?;
+        number(json, "ost", ost.ost)?;
+        number(json, "files", ost.files)?;
+        number(json, "bytes", ost.bytes)?;
+        number(json, "files_alone", ost.alone)?;
+        float(json, "seconds_mean", ost.seconds_mean)?;
+        float(json, "seconds_max", ost.seconds_max)?;
+        json.close('}')
+    })?;
+    phases(json, facts)
+}
+
+fn file<W: Write>(json: Out<'_, '_, W>, file: &FileFacts, facts: &Facts) -> Result<()> {
+    json.line()?;
+    json.open('{')?;
+    number(json, "id", file.id.0)?;
+    text(json, "path", &file.path)?;
+    optional(json, "file_system", file.file_system.as_deref())?;
+    optional(json, "mount", file.mount.as_deref())?;
+    let class = match file.sharing {
+        Sharing::One(_) => "one",
+        Sharing::Some(_) => "some",
+        Sharing::All => "all",
+    };
+    text(json, "sharing", class)?;
+    number(json, "ranks", file.ranks(facts.nprocs))?;
+    json.key("layout")?;
+    match &file.layout {
+        Some(layout) => {
+            json.open('{')?;
+            number(json, "stripe_size_bytes", layout.stripe_size)?;
+            number(json, "stripe_count", layout.stripe_count)?;
+            list(json, "osts", &layout.osts, |json, ost| json.unsigned(*ost))?;
+            json.close('}')?;
+        }
+        None => json.null()?,
+    }
+    list(json, "layers", file.layers.values(), |json, sum| {
+        json.open('{')?;
+        usage(json, sum)?;
+        extreme(json, "slowest", file.slowest.get(&sum.layer))?;
+        extreme(json, "fastest", file.fastest.get(&sum.layer))?;
+        extreme(json, "heaviest", file.heaviest.get(&sum.layer))?;
+        json.close('}')
+    })?;
+    traced(json, file, facts)?;
+    json.close('}')
+}
+
+fn usage<W: Write>(json: Out<'_, '_, W>, sum: &Usage) -> Result<()> {
+    text(json, "layer", sum.layer.name())?;
+    number(json, "opens", sum.opens)?;
+    number(json, "seeks", sum.seeks)?;
+    number(json, "stats", sum.stats)?;
+    number(json, "syncs", sum.syncs)?;
+    float(json, "metadata_rank_seconds", sum.meta)?;
+    flow(json, "read", &sum.read)?;
+    flow(json, "write", &sum.write)?;
+    let common: Vec<(u64, u64)> = sum.common.iter().copied().filter(|one| one.1 > 0).collect();
+    list(json, "common_sizes", &common, |json, (size, calls)| {
+        json.open('{')?;
+        number(json, "bytes", *size)?;
+        number(json, "calls", *calls)?;
+        json.close('}')
+    })?;
+    number(json, "file_misaligned_calls", sum.file_misaligned)?;
+    number(json, "memory_misaligned_calls", sum.memory_misaligned)
+}
+
+fn flow<W: Write>(json: Out<'_, '_, W>, name: &str, flow: &Flow) -> Result<()> {
+    json.key(name)?;
+    json.open('{')?;
+    number(json, "calls", flow.calls)?;
+    number(json, "bytes", flow.bytes)?;
+    float(json, "rank_seconds", flow.seconds)?;
+    number(json, "consecutive", flow.consecutive)?;
+    number(json, "sequential", flow.sequential)?;
+    number(json, "collective", flow.collective)?;
+    number(json, "independent", flow.independent)?;
+    number(json, "nonblocking", flow.nonblocking)?;
+    float(json, "longest_seconds", flow.longest)?;
+    json.key("size_bins")?;
+    match flow.bins {
+        Some(bins) => {
+            json.open('[')?;
+            bins.iter().try_for_each(|bin| json.unsigned(*bin))?;
+            json.close(']')?;
+        }
+        None => json.null()?,
+    }
+    json.close('}')
+}
+
+fn extreme<W: Write>(json: Out<'_, '_, W>, name: &str, extreme: Option<&Extreme>) -> Result<()> {
+    json.key(name)?;
+    let Some(extreme) = extreme else { return json.null() };
+    json.open('{')?;
+    integer(json, "rank", extreme.rank.0)?;
+    number(json, "bytes", extreme.bytes)?;
+    float(json, "seconds", extreme.seconds)?;
+    json.close('}')
+}
+
+/// What the trace says about a file, or null.
+fn traced<W: Write>(json: Out<'_, '_, W>, file: &FileFacts, facts: &Facts) -> Result<()> {
+    json.key("trace")?;
+    let Some(traced) = facts.traced.as_ref().and_then(|traced| traced.file(file.id)) else {
+        return json.null();
+    };
+    json.open('{')?;
+    number(json, "bytes_read", traced.bytes[0])?;
+    number(json, "bytes_written", traced.bytes[1])?;
+    number(json, "different_bytes_read", traced.unique[0])?;
+    number(json, "different_bytes_written", traced.unique[1])?;
+    json.key("conflicts")?;
+    json.open('{')?;
+    hazard(json, "raw", &traced.conflicts.raw)?;
+    hazard(json, "war", &traced.conflicts.war)?;
+    hazard(json, "waw", &traced.conflicts.waw)?;
+    truth(json, "cut", traced.conflicts.cut)?;
+    json.close('}')?;
+    json.key("common_blocks")?;
+    json.open('{')?;
+    number(json, "blocks", traced.common.blocks)?;
+    number(json, "calls", traced.common.calls)?;
+    float(json, "rank_seconds", traced.common.rank_seconds)?;
+    json.close('}')?;
+    json.close('}')
+}
+
+fn hazard<W: Write>(json: Out<'_, '_, W>, name: &str, hazard: &Hazard) -> Result<()> {
+    json.key(name)?;
+    json.open('{')?;
+    number(json, "calls", hazard.calls)?;
+    number(json, "bytes", hazard.bytes)?;
+    number(json, "racing_bytes", hazard.racing)?;
+    number(json, "uncertain_bytes", hazard.uncertain)?;
+    json.close('}')
+}
+
+fn phases<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
+    json.line()?;
+    json.key("phases")?;
+    let Some(phases) = &facts.phases else { return json.null() };
+    json.open('{')?;
+    phase_list(json, "job", &phases.job)?;
+    for (layer, list) in &phases.layers {
+        phase_list(json, layer.name(), list)?;
+    }
+    json.close('}')
+}
+
+fn phase_list<W: Write>(json: Out<'_, '_, W>, name: &str, phases: &PhaseList) -> Result<()> {
+    json.key(name)?;
+    json.open('{')?;
+    float(json, "gap_seconds", phases.gap)?;
+    json.key("period_seconds")?;
+    match phases.period {
+        Some(period) => json.float(period)?,
+        None => json.null()?,
+    }
+    list(json, "phases", &phases.phases, |json, phase| {
+        json.open('{')?;
+        float(json, "start_seconds", phase.start)?;
+        float(json, "end_seconds", phase.end)?;
+        number(json, "calls", phase.calls)?;
+        number(json, "bytes_read", phase.bytes_read)?;
+        number(json, "bytes_written", phase.bytes_written)?;
+        number(json, "ranks", phase.ranks)?;
+        integer(json, "fastest_rank", phase.fastest.0.0)?;
+        float(json, "fastest_seconds", phase.fastest.1)?;
+        integer(json, "slowest_rank", phase.slowest.0.0)?;
+        float(json, "slowest_seconds", phase.slowest.1)?;
+        json.close('}')
+    })?;
+    json.close('}')
+}
+
+fn list<W: Write, T>(
+    json: Out<'_, '_, W>,
+    name: &str,
+    items: impl IntoIterator<Item = T>,
+    mut one: impl FnMut(&mut Json<'_, W>, T) -> Result<()>,
+) -> Result<()> {
+    json.key(name)?;
+    json.open('[')?;
+    for item in items {
+        one(json, item)?;
+    }
+    json.close(']')
+}
+
+fn text<W: Write>(json: Out<'_, '_, W>, name: &str, value: &str) -> Result<()> {
+    json.key(name)?;
+    json.text(value)
+}
+
+fn optional<W: Write>(json: Out<'_, '_, W>, name: &str, value: Option<&str>) -> Result<()> {
+    json.key(name)?;
+    match value {
+        Some(value) => json.text(value),
+        None => json.null(),
+    }
+}
+
+fn number<W: Write>(json: Out<'_, '_, W>, name: &str, value: u64) -> Result<()> {
+    json.key(name)?;
+    json.unsigned(value)
+}
+
+fn integer<W: Write>(json: Out<'_, '_, W>, name: &str, value: i64) -> Result<()> {
+    json.key(name)?;
+    json.int(value)
+}
+
+fn float<W: Write>(json: Out<'_, '_, W>, name: &str, value: f64) -> Result<()> {
+    json.key(name)?;
+    json.float(value)
+}
+
+fn truth<W: Write>(json: Out<'_, '_, W>, name: &str, value: bool) -> Result<()> {
+    json.key(name)?;
+    json.truth(value)
+}

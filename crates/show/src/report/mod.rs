@@ -1,0 +1,11 @@
+//! A report on one screen, in the order in which a person asks: is I/O my problem, where, why, what
+//! do I change, can I trust it; then findings by what they cost, then what passed.
+
+mod csv;
+mod headline;
+mod json;
+mod text;
+
+pub use csv::{header as csv_header, rows as csv};
+pub use json::document as json;
+pub use text::{Page, page as text};
