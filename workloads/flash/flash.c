@@ -128,7 +128,8 @@ int main(int argc, char **argv)
         return expect_print();
     }
     crew_begin(argc, argv, 0);
-    hid_t access = hdf5_access(hints()), transfer = hdf5_transfer(mode == COLLECTIVE), alone = hdf5_transfer(0);
+    hdf5_hints info = hints();
+    hid_t access = hdf5_access(info), transfer = hdf5_transfer(mode == COLLECTIVE), alone = hdf5_transfer(0);
     double *data = crew_memory((size_t)(cells > TABLE ? cells : TABLE) * 8);
     double start = crew_now();
     for (long long c = 0; c < checkpoints; c++) {
@@ -142,6 +143,12 @@ int main(int argc, char **argv)
         hdf5_close(file, name);
     }
     crew_report("wrote", start, crew_now(), checkpoints * unknowns * cells * 8);
+    H5Pclose(alone);
+    H5Pclose(transfer);
+    H5Pclose(access);
+#ifndef WITHOUT_MPI
+    MPI_Info_free(&info);
+#endif
     free(data);
     return crew_end();
 }

@@ -34,7 +34,9 @@ pub fn run(words: &[String]) -> Result<Option<ExitStatus>> {
         eprintln!("{name}: running in {}", folder.display());
         command
     };
-    Ok(Some(command.status().with_context(|| format!("starting {name}"))?))
+    let status = command.status();
+    let first = command.get_program().display();
+    Ok(Some(status.with_context(|| format!("starting `{first}`"))?))
 }
 
 #[expect(clippy::print_stdout, reason = "the list is what was asked for")]

@@ -46,8 +46,6 @@ impl Launch {
         words.extend(self.knobs.iter().map(OsString::from));
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).current_dir(folder);
-        // Libraries of another kind would otherwise talk on every rank.
-        command.env("HDF5_USE_FILE_LOCKING", "FALSE");
         Ok(command)
     }
 

@@ -93,7 +93,9 @@ fn watch(expected: &Expected, mut launch: Launch, folder: &Path) -> Result<Vec<S
     need("strace", "strace")?;
     launch.with_rank = trace::words(&watch, &counter::preload(launch.workload, launch.mpi)?);
     let mut command = launch.command(&run)?;
-    let done = command.env("LC_ALL", "C").output().context("starting")?;
+    // Several launchers run at once; Open MPI's share a folder, which the last to leave removes.
+    command.env("LC_ALL", "C").env("OMPI_MCA_orte_tmpdir_base", &watch);
+    let done = command.output().context("starting")?;
     if !done.status.success() {
         bail!("{}: {}", done.status, String::from_utf8_lossy(&done.stderr));
     }

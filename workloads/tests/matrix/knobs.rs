@@ -1,7 +1,11 @@
 //! Wrong knobs: one clear sentence, from rank 0 alone, and exit code 64.
 
+use std::fs;
+
 use netra_workloads::catalogue::ALL;
-use netra_workloads::{Launch, Mpi, compile};
+use netra_workloads::{Launch, Mpi, command, compile};
+
+use crate::cell::place;
 
 /// What a program says, line by line, and how it ends.
 fn told(name: &str, mpi: Mpi, knobs: &[&str]) -> (Vec<String>, Option<i32>) {
@@ -48,4 +52,25 @@ fn every_workload_refuses_an_unknown_knob_in_the_same_words() {
         let says = format!("{}: there is no knob --colour (see --help)", workload.name);
         assert_eq!((lines, code), (vec![says], Some(64)));
     }
+}
+
+#[test]
+fn the_driver_passes_the_exit_code_on() {
+    let folder = place("the driver's exit code").join("run");
+    let run = |piece: &str| {
+        let line = format!("same-file-every-rank --mpi none --size 4KiB --piece {piece} --dir");
+        let mut words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        words.push(folder.display().to_string());
+        command::run(&words).unwrap().unwrap().code()
+    };
+    assert_eq!(run("1KiB"), Some(0));
+    assert_eq!(fs::metadata(folder.join("settings.cfg")).unwrap().len(), 4096);
+    assert_eq!(run("0"), Some(64));
+}
+
+#[test]
+fn a_command_that_is_not_there_is_named() {
+    let words = ["slow-rank", "--mpi", "none", "--with", "netra-nowhere run --"];
+    let error = command::run(&words.map(str::to_owned)).unwrap_err();
+    assert_eq!(error.to_string(), "starting `netra-nowhere`");
 }
