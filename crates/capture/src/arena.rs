@@ -89,6 +89,10 @@ impl Arena {
         self.file.store(0, Ordering::Relaxed);
         let mut base = path.and_then(|path| self.map_file(path, at, bytes).ok());
         if base.is_none() {
+            // Nothing is reserved after all, and nothing needs to be.
+            for growth in memory::private().iter().flat_map(|private| &private.growth) {
+                growth.reserved.store(0, Ordering::Release);
+            }
             // SAFETY: `at` is 0 or the mapping of the parent, which this process no longer uses.
             base = unsafe { sys::map_private(at, bytes) }.ok();
         }
@@ -121,8 +125,11 @@ impl Arena {
             let identity = file.identity()?;
             self.device.store(identity.device, Ordering::Relaxed);
             self.inode.store(identity.inode, Ordering::Relaxed);
+            self.reserve_beginnings(&file)?;
             // SAFETY: `at` is 0 or the mapping of the parent, which this process no longer uses.
-            unsafe { file.map(at, bytes) }
+            let mapped = unsafe { file.map(at, bytes) }?;
+            sys::touch_at_random(mapped, bytes);
+            Ok(mapped)
         };
         let mapped = prepare();
         match mapped {
@@ -135,6 +142,21 @@ impl Arena {
             Err(_) => drop(sys::remove(name)),
         }
         mapped
+    }
+
+    /// Reserves the first page of the regions that every process uses, while the file is open.
+    fn reserve_beginnings(&self, file: &sys::Descriptor) -> Result<(), Refused> {
+        let private = memory::private().ok_or(Refused(libc::ENOMEM))?;
+        let mut offset = FIRST as u64;
+        for (growth, (region, _, capacity)) in private.growth.iter().zip(LAYOUT) {
+            let seldom = matches!(region, Region::Notes | Region::Stacks | Region::Extensions);
+            if !seldom && region != Region::Chunks {
+                file.reserve(offset, PAGE as u64)?;
+                growth.reserved.store(PAGE as u64, Ordering::Release);
+            }
+            offset = offset.wrapping_add(capacity as u64);
+        }
+        Ok(())
     }
 
     fn lay_out(&self, header: &Header, chunks: usize) {

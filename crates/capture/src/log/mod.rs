@@ -11,6 +11,8 @@ use crate::sys::{self, Descriptor, Refused};
 
 /// Bytes of the buffer between the encoder and the file.
 const BUFFER: usize = 64 << 10;
+/// Bytes gathered before they are written: a small log takes one call.
+const GATHERED: usize = 64 << 10;
 
 /// Writes the log of this process.
 ///
@@ -20,16 +22,12 @@ pub fn write() -> Result<(), Refused> {
     let bytes = ARENA.whole().ok_or(Refused(libc::ENOENT))?;
     let view = View::new(bytes).map_err(|_| Refused(libc::EINVAL))?;
     let words = encode::needed(&view);
-    let room = words.saturating_mul(8).saturating_add(BUFFER);
-    let mut memory = Memory::new(room)?;
-    let (buffer, words) = memory.parts(words)?;
+    let mut memory = Memory::new(words)?;
+    let (buffer, gathered, words) = memory.parts(words)?;
     let mut target = place::Target::create(&view)?;
-    let mut sink = File { file: target.file(), at: 0 };
-    let written = encode::log(view, Options::default(), &mut sink, words, buffer);
-    let done = match written {
-        Ok(()) => target.keep(),
-        Err(_) => Err(Refused(libc::EIO)),
-    };
+    let mut sink = File { file: target.file(), at: 0, gathered, held: 0 };
+    let written = encode::log(view, Options::default(), &mut sink, words, buffer).is_ok();
+    let done = if written && sink.flush() { target.keep() } else { Err(Refused(libc::EIO)) };
     if done.is_err() {
         target.discard();
         note(b"the log could not be written");
@@ -37,22 +35,55 @@ pub fn write() -> Result<(), Refused> {
     done
 }
 
-/// A file that takes the log's bytes. The encoder's pieces are large: nothing is gathered here.
+/// A file that takes the log's bytes, and gathers small pieces.
 struct File<'a> {
     file: &'a Descriptor,
+    /// Where the gathered bytes go.
     at: u64,
+    gathered: &'a mut [u8],
+    held: usize,
+}
+
+impl File<'_> {
+    fn flush(&mut self) -> bool {
+        let bytes = self.gathered.get(..self.held).unwrap_or_default();
+        let end = self.at.saturating_add(bytes.len() as u64);
+        let done = sys::file_size_allowed(end) && self.file.write_at(bytes, self.at).is_ok();
+        self.at = end;
+        self.held = 0;
+        done
+    }
 }
 
 impl Sink for File<'_> {
     fn write(&mut self, bytes: &[u8]) -> bool {
-        let end = self.at.saturating_add(bytes.len() as u64);
-        let done = sys::file_size_allowed(end) && self.file.write_at(bytes, self.at).is_ok();
-        self.at = end;
-        done
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let room = self.gathered.get_mut(self.held..).unwrap_or_default();
+            let take = rest.len().min(room.len());
+            for (to, from) in room.iter_mut().zip(rest) {
+                *to = *from;
+            }
+            self.held = self.held.saturating_add(take);
+            rest = rest.get(take..).unwrap_or_default();
+            if !rest.is_empty() && !self.flush() {
+                return false;
+            }
+        }
+        true
     }
 
     fn overwrite(&mut self, at: u64, bytes: &[u8]) -> bool {
-        self.file.write_at(bytes, at).is_ok()
+        // What is still here is changed here.
+        let held = at.checked_sub(self.at).and_then(|at| usize::try_from(at).ok());
+        let place = held.and_then(|from| {
+            self.gathered.get_mut(..self.held)?.get_mut(from..from.checked_add(bytes.len())?)
+        });
+        if let Some(place) = place {
+            place.copy_from_slice(bytes);
+            return true;
+        }
+        self.flush() && self.file.write_at(bytes, at).is_ok()
     }
 }
 
@@ -62,24 +93,28 @@ struct Memory {
     bytes: usize,
 }
 
+/// The encoder's buffer, the file's buffer, and words to sort in.
+type Parts<'a> = (&'a mut [u8], &'a mut [u8], &'a mut [u64]);
+
 impl Memory {
-    fn new(bytes: usize) -> Result<Memory, Refused> {
+    fn new(words: usize) -> Result<Memory, Refused> {
+        let bytes = words.saturating_mul(8).saturating_add(BUFFER).saturating_add(GATHERED);
         // SAFETY: anywhere.
         Ok(Memory { at: unsafe { sys::map_private(0, bytes) }?, bytes })
     }
 
-    /// The buffer, and the words behind it.
-    fn parts(&mut self, words: usize) -> Result<(&mut [u8], &mut [u64]), Refused> {
-        let fits = words.saturating_mul(8).saturating_add(BUFFER) <= self.bytes;
-        if !fits {
+    fn parts(&mut self, words: usize) -> Result<Parts<'_>, Refused> {
+        let before = BUFFER.saturating_add(GATHERED);
+        if words.saturating_mul(8).saturating_add(before) > self.bytes {
             return Err(Refused(libc::ENOMEM));
         }
         // SAFETY: the mapping is ours, zeroed, at least this large, and aligned to a page; the
-        // borrow of `self` keeps both parts from being made twice.
+        // parts do not overlap, and the borrow of `self` keeps them from being made twice.
         unsafe {
             let buffer = core::slice::from_raw_parts_mut(self.at, BUFFER);
-            let words = core::slice::from_raw_parts_mut(self.at.add(BUFFER).cast(), words);
-            Ok((buffer, words))
+            let gathered = core::slice::from_raw_parts_mut(self.at.add(BUFFER), GATHERED);
+            let words = core::slice::from_raw_parts_mut(self.at.add(before).cast(), words);
+            Ok((buffer, gathered, words))
         }
     }
 }
