@@ -1,0 +1,148 @@
+//! Fuzz targets for what reads bytes from outside: a function a target, each of which must come to an
+//! end on any input, without a panic, and keeps a promise that it checks.
+//!
+//! `docs/testing.md` tells how to run them with an engine; the inputs under `corpus/` are replayed by
+//! an ordinary test. There is nothing here about how inputs are made up.
+#![forbid(unsafe_code)]
+
+mod frame;
+
+use frame::{Choppy, Frame};
+use netra_darshan::convert::{self, convert};
+use netra_darshan::diff::diff;
+use netra_darshan::record::header::Compression;
+use netra_darshan::{Log, Reason, Record, Records, text};
+use netra_event::Module;
+use std::io::{Cursor, sink};
+
+/// Any file: the header, the job, the names and the list of modules.
+pub fn header(bytes: &[u8]) {
+    let Ok(log) = Log::from_bytes(bytes) else { return };
+    for (id, name) in log.names().iter() {
+        assert_eq!(log.names().get(id), Some(name));
+    }
+    for region in log.header().regions() {
+        assert_eq!(region.module.map(Module::code).unwrap_or(region.code), region.code);
+    }
+    assert!(log.names().len() <= (16 << 20) + 100 * bytes.len());
+}
+
+/// A compressed region: whatever comes out is the same however the bytes come in.
+pub fn regions(bytes: &[u8]) {
+    let Some((&[kind, step], rest)) = bytes.split_first_chunk() else { return };
+    let compression = Compression::from_code(kind % 3).unwrap_or_default();
+    let log = Frame {
+        module: Module::Stdio,
+        version: 2,
+        big: kind & 4 != 0,
+        compression,
+        partial: false,
+    };
+    let bytes = log.around(rest);
+    let whole = read(Log::from_bytes(bytes.clone()));
+    let pieces = read(Log::new(Choppy::new(bytes, step)));
+    assert_eq!(whole, pieces);
+}
+
+/// The records of any module, in any version and byte order, and not compressed.
+pub fn records(bytes: &[u8]) {
+    let Some((log, length)) = module(bytes) else { return };
+    let Ok(log) = log else { return };
+    for module in log.modules() {
+        let mut records = log.records(module);
+        let count = drain(&mut records).0;
+        // No record is shorter than its id, its rank and something else.
+        assert!(count * 24 <= length, "{count} records of {length} bytes");
+        assert!(records.next_record().is_none());
+    }
+}
+
+/// Bytes behind a log.
+pub fn section(bytes: &[u8]) {
+    let mut file = Frame::default().around(&[]);
+    file.extend_from_slice(bytes);
+    let Ok(log) = Log::from_bytes(file) else { return };
+    let section = log.section();
+    let mut total = 0;
+    for block in section.blocks() {
+        total += block.head.stored_len;
+        if let Ok(raw) = block.bytes() {
+            assert_eq!(raw.len() as u64, block.head.raw_len);
+        }
+    }
+    assert!(total <= log.file_length());
+}
+
+/// Everything that is printed about the records of any module.
+pub fn text(bytes: &[u8]) {
+    let Some((Ok(log), _)) = module(bytes) else { return };
+    let zone = |second: i64| second % 86_400;
+    let all = text::Options { base: true, total: true, file: true, perf: true, zone: &zone };
+    text::parse(&log, &all, &mut sink()).expect("nothing is written");
+    text::traces(&log, &zone, &mut sink()).expect("nothing is written");
+}
+
+/// Any file that can be read can be written again, and then says the same, but for what was
+/// missing.
+pub fn rewrite(bytes: &[u8]) {
+    let Ok(log) = Log::from_bytes(bytes) else { return };
+    let options = convert::Options::default();
+    let Ok((out, done)) = convert(&log, &options, Cursor::new(Vec::new())) else { return };
+    let again = Log::from_bytes(out.into_inner()).expect("what we write is a log");
+    assert!(again.damage().iter().all(|damage| damage.reason == Reason::Incomplete));
+    let mut differences = Vec::new();
+    let damage = diff(&log, &again, &mut |difference| differences.push(difference));
+    if done.damage.is_empty() {
+        assert_eq!(differences, []);
+        assert_eq!(damage, []);
+    }
+}
+
+/// A log of one module: its code, its version and the byte order, then its records.
+fn module(bytes: &[u8]) -> Option<(netra_darshan::Result<Log>, usize)> {
+    let (&[code, version], rest) = bytes.split_first_chunk()?;
+    let module = Module::from_code(code % 18)?;
+    let frame = Frame {
+        module,
+        version: u32::from(version % 8),
+        big: version & 8 != 0,
+        compression: Compression::None,
+        partial: version & 16 != 0,
+    };
+    Some((Log::from_bytes(frame.around(rest)), rest.len()))
+}
+
+/// How many records a log has, a checksum of them, and what is wrong.
+fn read(log: netra_darshan::Result<Log>) -> Vec<(usize, u64, Vec<Reason>)> {
+    let Ok(log) = log else { return Vec::new() };
+    let one = |module| {
+        let mut records = log.records(module);
+        let (count, sum) = drain(&mut records);
+        let reasons = records.damage().iter().map(|damage| damage.reason.clone()).collect();
+        (count, sum, reasons)
+    };
+    log.modules().map(one).collect()
+}
+
+fn drain(records: &mut Records) -> (usize, u64) {
+    let (mut count, mut sum) = (0, 0u64);
+    while let Some(record) = records.next_record() {
+        count += 1;
+        sum = sum.rotate_left(7) ^ record.id().0 ^ record.rank().0.cast_unsigned();
+        match record {
+            Record::Counters(counters) => {
+                sum = counters
+                    .ints
+                    .iter()
+                    .fold(sum, |sum, &int| sum.wrapping_add(int.cast_unsigned()));
+            }
+            Record::Dxt(mut dxt) => {
+                while let Some((_, piece)) = dxt.segments.next_piece() {
+                    sum = sum.wrapping_add(piece.len() as u64);
+                }
+            }
+            _ => {}
+        }
+    }
+    (count, sum)
+}
