@@ -87,7 +87,8 @@ pub fn text(bytes: &[u8]) {
 pub fn rewrite(bytes: &[u8]) {
     let Ok(log) = Log::from_bytes(bytes) else { return };
     let options = convert::Options::default();
-    let Ok((out, done)) = convert(&log, &options, Cursor::new(Vec::new())) else { return };
+    let out = Cursor::new(Vec::new());
+    let (out, done) = convert(&log, &options, out).expect("memory can be written");
     let again = Log::from_bytes(out.into_inner()).expect("what we write is a log");
     assert!(again.damage().iter().all(|damage| damage.reason == Reason::Incomplete));
     let mut differences = Vec::new();

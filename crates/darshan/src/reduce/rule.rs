@@ -130,7 +130,7 @@ fn int(name: &str) -> Int {
         "NB_OPS" => Int::Unused,
         _ if PROPERTY.contains(&name) => Int::Last,
         _ if name.starts_with("USE_") => Int::Any,
-        _ if name.contains("TEST_RANK") => Int::Along,
+        _ if name.contains("EST_RANK") => Int::Along,
         _ if name.starts_with("MAX_") && name.ends_with("_TIME_SIZE") => Int::Along,
         _ if name.starts_with("STRIDE") || name.starts_with("ACCESS") => Int::Along,
         _ => Int::Sum,

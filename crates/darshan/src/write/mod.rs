@@ -27,7 +27,7 @@ pub struct Writer<W: Write> {
     header: Header,
     /// The module whose region is open.
     open: Option<(Module, u64)>,
-    last: u8,
+    last: Option<u8>,
     section: Option<Appender>,
     /// Segments that the open trace still expects.
     missing: u64,
@@ -52,7 +52,7 @@ impl<W: Write + Seek> Writer<W> {
             out: Some(Region::closed(out)),
             header: Header::new(compression),
             open: None,
-            last: 0,
+            last: None,
             section: None,
             missing: 0,
             bytes: Vec::new(),
@@ -218,12 +218,13 @@ impl<W: Write + Seek> Writer<W> {
             return Ok(());
         }
         self.leave()?;
-        if self.section.is_some() || module.code() <= self.last {
-            return Err(Error::Order { module: module.code(), after: self.last });
+        let after = if self.section.is_some() { Some(u8::MAX) } else { self.last };
+        if let Some(after) = after.filter(|&after| module.code() <= after) {
+            return Err(Error::Order { module: module.code(), after });
         }
         let offset = self.begin(true)?;
         self.open = Some((module, offset));
-        self.last = module.code();
+        self.last = Some(module.code());
         Ok(())
     }
 
