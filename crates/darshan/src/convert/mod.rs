@@ -28,6 +28,9 @@ pub struct Options<'a> {
     /// Which files stay; all of them if nothing is said. Heat maps do not tell files apart and are
     /// left out when some are.
     pub select: Option<Select<'a>>,
+    /// Whether traces forget threads: the tools of Darshan 3.5.0 and before can not read traces that
+    /// tell them.
+    pub drop_threads: bool,
 }
 
 impl fmt::Debug for Options<'_> {
@@ -36,6 +39,7 @@ impl fmt::Debug for Options<'_> {
             .field("compression", &self.compression)
             .field("anonymise", &self.anonymise)
             .field("select", &self.select.is_some())
+            .field("drop_threads", &self.drop_threads)
             .finish()
     }
 }
@@ -80,6 +84,7 @@ pub fn convert<W: Write + Seek>(
         if options.select.is_some() && module == Module::Heatmap {
             continue;
         }
+        writer.keep_threads(!options.drop_threads && log.has_threads(module))?;
         let damage = copy_records(log, module, &mut writer, |writer, record| {
             let id = record.id();
             let stays =

@@ -22,6 +22,9 @@ pub struct Options {
     pub compression: Compression,
     /// Whether records that every rank has become one record of rank −1.
     pub shared: bool,
+    /// Whether traces forget threads: the tools of Darshan 3.5.0 and before can not read traces that
+    /// tell them.
+    pub drop_threads: bool,
     /// When the job ended, if it is known better than the logs know it: seconds since 1970.
     pub end_sec: Option<i64>,
 }
@@ -52,6 +55,8 @@ pub fn merge<W: Write + Seek>(mut logs: Vec<Log>, options: Options, out: W) -> R
     let mut writer = Writer::new(out, options.compression, &job, names.iter())?;
     let inputs = Inputs { logs, shifts, nprocs: job.numbers.nprocs };
     for &module in Module::ALL {
+        let threads = inputs.logs.iter().any(|log| log.has_threads(module));
+        writer.keep_threads(threads && !options.drop_threads)?;
         inputs.module(module, options.shared, &mut writer, &mut merged)?;
     }
     inputs.sections(&mut writer, &mut merged)?;

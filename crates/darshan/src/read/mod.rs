@@ -221,6 +221,13 @@ impl Log {
         there.filter_map(|region| region.module)
     }
 
+    /// Whether the traces of a module tell the thread of each segment.
+    #[must_use]
+    pub fn has_threads(&self, module: Module) -> bool {
+        let traces = matches!(module, Module::DxtPosix | Module::DxtMpiio);
+        traces && self.header.region(module).version == counter::version(module)
+    }
+
     /// The records of a module, none if it has none. Several modules, or one several times, can be
     /// read side by side.
     #[must_use]

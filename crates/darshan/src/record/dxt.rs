@@ -48,14 +48,23 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// The segment's bytes; without a thread, 0 stands for it.
+    /// The segment's bytes without its thread: versions 1 (POSIX) and 2 (MPI-IO), which every
+    /// release of Darshan's tools reads. The newest release, 3.5.0, does not know the next ones.
     #[must_use]
-    pub fn encode(&self) -> [u8; SEGMENT] {
-        let mut bytes = [0; SEGMENT];
+    pub fn encode_unthreaded(&self) -> [u8; OLD_SEGMENT] {
+        let mut bytes = [0; OLD_SEGMENT];
         put(&mut bytes, 0, self.offset.cast_unsigned());
         put(&mut bytes, 8, self.length.cast_unsigned());
         put(&mut bytes, 16, self.start.to_bits());
         put(&mut bytes, 24, self.end.to_bits());
+        bytes
+    }
+
+    /// The segment's bytes with its thread; without one, 0 stands for it.
+    #[must_use]
+    pub fn encode(&self) -> [u8; SEGMENT] {
+        let mut bytes = [0; SEGMENT];
+        bytes[..OLD_SEGMENT].copy_from_slice(&self.encode_unthreaded());
         put(&mut bytes, 32, self.thread.unwrap_or(0));
         bytes
     }

@@ -29,6 +29,8 @@ pub struct Writer<W: Write> {
     open: Option<(Module, u64)>,
     last: Option<u8>,
     section: Option<Appender>,
+    /// Whether traces tell threads.
+    threads: bool,
     /// Segments that the open trace still expects.
     missing: u64,
     /// A record's bytes before they are compressed.
@@ -54,6 +56,7 @@ impl<W: Write + Seek> Writer<W> {
             open: None,
             last: None,
             section: None,
+            threads: false,
             missing: 0,
             bytes: Vec::new(),
         };
@@ -127,7 +130,10 @@ impl<W: Write + Seek> Writer<W> {
         let mut bytes = std::mem::take(&mut self.bytes);
         bytes.clear();
         for segment in segments {
-            bytes.extend_from_slice(&segment.encode());
+            match self.threads {
+                true => bytes.extend_from_slice(&segment.encode()),
+                false => bytes.extend_from_slice(&segment.encode_unthreaded()),
+            }
         }
         let done = self.put(&bytes);
         self.bytes = bytes;
@@ -143,6 +149,17 @@ impl<W: Write + Seek> Writer<W> {
             0 => Ok(()),
             missing => Err(Error::Segments { missing }),
         }
+    }
+
+    /// Whether the traces that follow tell the thread of each segment. They do not, unless this says
+    /// so: the tools of Darshan 3.5.0 and before can not read traces that do.
+    ///
+    /// # Errors
+    /// If the output can not be written.
+    pub fn keep_threads(&mut self, keep: bool) -> Result<()> {
+        self.leave()?;
+        self.threads = keep;
+        Ok(())
     }
 
     /// Says that records of a module are missing.
@@ -212,6 +229,13 @@ impl<W: Write + Seek> Writer<W> {
         Ok(out)
     }
 
+    fn version(&self, module: Module) -> u32 {
+        match module {
+            Module::DxtPosix | Module::DxtMpiio if !self.threads => counter::version(module) - 1,
+            _ => counter::version(module),
+        }
+    }
+
     /// Opens the region of a module, unless it is open.
     fn enter(&mut self, module: Module) -> Result<()> {
         if self.open.is_some_and(|open| open.0 == module) {
@@ -233,7 +257,7 @@ impl<W: Write + Seek> Writer<W> {
             let length = self.end()? - offset;
             let slot = usize::from(module.code());
             self.header.modules[slot] = Extent { offset, length };
-            self.header.versions[slot] = counter::version(module);
+            self.header.versions[slot] = self.version(module);
         }
         Ok(())
     }
