@@ -104,6 +104,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         compression: args.compress.into(),
         anonymise: args.anonymise(),
         select: if args.file.is_empty() { None } else { Some(&stays) },
+        drop_threads: false,
     };
     let mut outcome = Outcome::default();
     let opener = Opener::new(&paths);

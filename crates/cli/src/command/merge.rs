@@ -59,7 +59,12 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         return Ok(outcome);
     }
     let compression = args.compress.into();
-    let options = Options { compression, shared: args.shared_redux, end_sec: args.job_end_time };
+    let options = Options {
+        compression,
+        shared: args.shared_redux,
+        end_sec: args.job_end_time,
+        ..Options::default()
+    };
     let draft = Draft::new(&args.output)?;
     let out = BufWriter::with_capacity(1 << 20, draft.file()?);
     let (_, merged) = merge(logs, options, out).context("merging")?;
