@@ -6,6 +6,7 @@
 
 mod collect;
 mod command;
+mod doctor;
 mod draft;
 mod input;
 mod launch;

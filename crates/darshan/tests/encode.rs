@@ -244,7 +244,7 @@ fn the_job_says_who_when_and_where() {
              netra_job=host.1.2\nnetra_host=node17\n"
         )
     );
-    let ranked = Options { rank: Some(Rank(5)), nprocs: Some(8) };
+    let ranked = Options { rank: Some(Rank(5)), nprocs: Some(8), ..Options::default() };
     let log = Log::from_bytes(encode(&segment.bytes(), ranked)).unwrap();
     assert_eq!(log.job().numbers.nprocs, 8);
     assert!(counters(&log, Module::Posix).keys().all(|key| key.1 == Rank(5)));
@@ -542,6 +542,17 @@ fn a_process_that_did_nothing_has_an_empty_log() {
     assert_eq!(log.modules().count(), 0);
     assert!(log.damage().is_empty(), "{:?}", log.damage());
     assert_eq!(log.job().exe, b"./app --in data");
+}
+
+#[test]
+fn a_log_can_carry_the_segment_alone() {
+    let bytes = traced_segment().bytes();
+    let options = Options { without_records: true, ..Options::default() };
+    let log = encode(&bytes, options);
+    assert_eq!(View::new(section(&log)).unwrap().records().count(), 2);
+    let log = Log::from_bytes(log).unwrap();
+    assert_eq!((log.modules().count(), log.names().iter().count()), (0, 0));
+    assert!(log.damage().is_empty(), "{:?}", log.damage());
 }
 
 #[test]

@@ -117,14 +117,19 @@ fn slowest_file(out: &mut impl Write, summary: &Summary, log: &Log) -> Result<()
 
 /// What is missing, by reason, in sentences; counters never are.
 fn completeness(out: &mut impl Write, job: &Job) -> Result<()> {
-    let dropped = job.dropped();
+    let mut dropped = job.dropped();
+    let excluded = dropped.remove(&Loss::Excluded).unwrap_or(0);
     let missing = dropped.values().fold(0_u64, |sum, count| sum.saturating_add(*count));
     let events = job.events();
     let flags = job.pieces().iter().fold(0, |flags, piece| flags | piece.flags);
     if missing == 0 && flags & UNTRACED != 0 {
         writeln!(out, "       counters are complete; calls were not traced, as asked")?;
     } else if missing == 0 {
-        writeln!(out, "       complete: {} traced, none left out", calls(events))?;
+        let aside = match excluded {
+            0 => String::new(),
+            _ => format!(" ({excluded} more on paths that are left out, such as /usr and /etc)"),
+        };
+        writeln!(out, "       complete: {} traced, none lost{aside}", calls(events))?;
     } else {
         let all = calls(events.saturating_add(missing));
         writeln!(out, "       counters are complete, the trace is not: of {all}")?;

@@ -11,11 +11,13 @@ use netra_event::segment::State;
 use netra_event::segment::shard::{direction as d, posix};
 use netra_event::{Function, Loss, Module};
 use netra_stream::Error;
-use netra_stream::job::{Job, Target};
+use netra_stream::job::{Job, Name, Target};
 use netra_stream::source::{Piece, scan};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+
+const ME: Name<'static> = Name { user: "me", program: None };
 
 /// A process that wrote `calls` times 100 bytes to each of its files.
 fn process(pid: u32, rank: Option<u32>, files: &[&str], calls: u64) -> Made {
@@ -85,7 +87,7 @@ fn killed_processes_become_one_log_and_go_away() {
     assert_eq!(job.events(), 17);
     let mut seen = Vec::new();
     let target = Target::Folder(out.path().to_owned());
-    let result = job.write(&target, "me", &mut |piece, number, log| {
+    let result = job.write(&target, ME, &mut |piece, number, log| {
         seen.push((u32::MAX - piece.pid, number.map(|number| number.0), log.modules().count()));
     });
     let result = result.unwrap();
@@ -114,11 +116,11 @@ fn killed_processes_become_one_log_and_go_away() {
     assert_eq!(job.remove(&result), 0);
     assert_eq!(scan(folder.path()).unwrap().len(), 0);
     // And is enough to make the same log again, which does not overwrite the first.
-    let again = Job::new(held).write(&target, "me", &mut |_, _, _| {});
+    let again = Job::new(held).write(&target, ME, &mut |_, _, _| {});
     assert!(matches!(again, Err(Error::Exists { .. })), "{again:?}");
     let other = Target::File(out.path().join("again.darshan"));
     let again = Job::new(Piece::of_log(&result.path).unwrap());
-    let again = again.write(&other, "me", &mut |_, _, _| {}).unwrap();
+    let again = again.write(&other, ME, &mut |_, _, _| {}).unwrap();
     assert_eq!(fs::read(again.path).unwrap(), fs::read(&result.path).unwrap());
 }
 
@@ -127,10 +129,16 @@ fn ranks_that_share_a_file_share_a_record() {
     let folder = tempfile::tempdir().unwrap();
     leave(folder.path(), &process(1, Some(1), &["/scratch/all", "/scratch/one"], 5));
     leave(folder.path(), &process(2, Some(0), &["/scratch/all"], 7));
+    // A launcher only looks at files.
+    let mut launcher = process(3, None, &["/scratch/hosts"], 0);
+    launcher.lanes.clear();
+    leave(folder.path(), &launcher);
     let job = Job::new(pieces(folder.path()));
     let target = Target::File(folder.path().join("log"));
-    let result = job.write(&target, "me", &mut |_, _, _| {}).unwrap();
+    let result = job.write(&target, ME, &mut |_, _, _| {}).unwrap();
     let log = Log::open(&result.path).unwrap();
+    assert_eq!(log.job().numbers.nprocs, 2);
+    assert_eq!(Piece::of_log(&result.path).unwrap().len(), 3);
     assert_eq!(
         written(&log),
         BTreeMap::from(
@@ -149,7 +157,7 @@ fn running_processes_keep_their_segments() {
     let job = Job::new(pieces(folder.path()));
     assert_eq!(job.running().count(), 1);
     let target = Target::File(folder.path().join("log"));
-    let result = job.write(&target, "me", &mut |_, _, _| {}).unwrap();
+    let result = job.write(&target, ME, &mut |_, _, _| {}).unwrap();
     assert_eq!(job.remove(&result), 1);
     let left: Vec<_> = scan(folder.path()).unwrap();
     assert_eq!(left.len(), 2, "{left:?}");
@@ -164,7 +172,7 @@ fn what_can_not_be_read_is_left_out_and_kept() {
     let damaged = &job.pieces()[1].path;
     fs::write(damaged, b"something else").unwrap();
     let target = Target::File(folder.path().join("log"));
-    let result = job.write(&target, "me", &mut |_, _, _| {}).unwrap();
+    let result = job.write(&target, ME, &mut |_, _, _| {}).unwrap();
     assert_eq!(result.left_out.len(), 1);
     assert_eq!(result.left_out[0].0, *damaged);
     assert_eq!(job.remove(&result), 1);
@@ -177,7 +185,7 @@ fn without_space_for_the_log_nothing_is_removed() {
     leave(folder.path(), &process(1, None, &["/scratch/a"], 1));
     let job = Job::new(pieces(folder.path()));
     let target = Target::File(folder.path().join("segment-4294967294/log"));
-    let refused = job.write(&target, "me", &mut |_, _, _| {});
+    let refused = job.write(&target, ME, &mut |_, _, _| {});
     assert!(matches!(refused, Err(Error::Io { action: "creating", .. })), "{refused:?}");
     assert_eq!(scan(folder.path()).unwrap().len(), 1);
 }

@@ -2,6 +2,7 @@
 
 mod convert;
 mod diff;
+mod doctor;
 mod dxt;
 mod info;
 mod merge;
@@ -35,6 +36,8 @@ pub(crate) enum Command {
     Run(run::Args),
     /// Make logs of what killed processes had recorded
     Recover(recover::Args),
+    /// Say what would not work here, and why
+    Doctor(doctor::Args),
     /// Show a log on one screen: job, time in I/O, layers, top files, completeness
     Info(info::Args),
     /// Say what is wrong, what it costs and what to change
@@ -56,6 +59,7 @@ impl Command {
         let outcome: Result<Outcome> = match self {
             Command::Run(args) => return run::run(&args),
             Command::Recover(args) => return recover::run(&args),
+            Command::Doctor(args) => return doctor::run(&args),
             Command::Info(args) => info::run(&args),
             Command::Report(args) => report::run(&args),
             Command::Parse(args) => parse::run(&args),

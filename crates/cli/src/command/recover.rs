@@ -1,11 +1,11 @@
 //! `netra recover`: segments that killed processes left become logs.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
-use netra_stream::job::{Job, Target};
+use netra_event::Loss;
+use netra_stream::job::{Job, Name, Target};
 use netra_stream::source::{Life, Piece, scan};
 
 use crate::surroundings;
@@ -117,7 +117,8 @@ impl Found {
 
 /// Makes the log of one job; false if something is missing from it.
 fn recover(job: &Job, target: &Target, keep: bool) -> Result<bool> {
-    let written = job.write(target, &surroundings::user(), &mut |_, _, _| {})?;
+    let name = Name { user: &surroundings::user(), program: None };
+    let written = job.write(target, name, &mut |_, _, _| {})?;
     for (path, error) in &written.left_out {
         eprintln!("netra: {} is left out: {error:#}", path.display());
     }
@@ -128,7 +129,9 @@ fn recover(job: &Job, target: &Target, keep: bool) -> Result<bool> {
     let noun = if processes == 1 { "process" } else { "processes" };
     let (path, key) = (written.path.display(), job.key());
     eprintln!("netra: job {key}: {processes} {noun}, {} events -> {path}", job.events());
-    let dropped: BTreeMap<_, _> = job.dropped();
+    let mut dropped = job.dropped();
+    // What a setting keeps out is not missed.
+    dropped.remove(&Loss::Excluded);
     for (loss, count) in &dropped {
         eprintln!("netra: {count} events are not in it because {loss}");
     }

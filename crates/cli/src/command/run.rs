@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, bail};
 use netra_darshan::Log;
 use netra_event::Bytes;
 use netra_show::run::{self, Run};
-use netra_stream::job::{Job, Target};
+use netra_stream::job::{Job, Name, Target};
 use netra_stream::memory;
 
 use crate::collect::Pieces;
@@ -153,8 +153,9 @@ impl Args {
         }
         let job = Job::new(found.pieces);
         let mut summary = Run::default();
-        let user = surroundings::user();
-        let written = job.write(target, &user, &mut |piece, number, log| {
+        let typed = self.command[0].to_string_lossy();
+        let name = Name { user: &surroundings::user(), program: Some(&typed) };
+        let written = job.write(target, name, &mut |piece, number, log| {
             summary.process(piece, number, log);
         });
         let written = written.with_context(|| {

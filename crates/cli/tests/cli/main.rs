@@ -1,6 +1,7 @@
 //! The program as a user meets it: every test starts the real `netra` in a folder of its own.
 
 mod damaged;
+mod doctor;
 mod golden;
 mod judge;
 mod netra;

@@ -81,6 +81,8 @@ pub struct Options {
     pub rank: Option<Rank>,
     /// Processes of the job, where it is known better than by the segment.
     pub nprocs: Option<u32>,
+    /// Whether the log has no records, only the job and the packed segment.
+    pub without_records: bool,
 }
 
 /// Writes the log of a segment.
@@ -108,13 +110,16 @@ pub fn log(
         output,
         bytes,
     };
-    encoder.header.partial = view.partial();
     job::write(&mut encoder, options.nprocs)?;
-    names::write(&mut encoder, words)?;
-    counted::write(&mut encoder, &posix::COUNTED, words)?;
-    counted::write(&mut encoder, &stdio::COUNTED, words)?;
-    trace::write(&mut encoder, words)?;
-    heatmap::write(&mut encoder, words)?;
+    encoder.header.names.offset = encoder.output.position();
+    if !options.without_records {
+        encoder.header.partial = view.partial();
+        names::write(&mut encoder, words)?;
+        counted::write(&mut encoder, &posix::COUNTED, words)?;
+        counted::write(&mut encoder, &stdio::COUNTED, words)?;
+        trace::write(&mut encoder, words)?;
+        heatmap::write(&mut encoder, words)?;
+    }
     pack::write(&mut encoder, words)?;
     let Encoder { header, mut output, .. } = encoder;
     output.overwrite(0, &header.encode())

@@ -10,7 +10,7 @@ use netra_event::{Loss, Rank};
 
 use crate::source::{Life, Piece};
 
-pub use target::Target;
+pub use target::{Name, Target};
 pub use write::Written;
 
 /// All that processes of one job left.

@@ -2,7 +2,8 @@
 //!
 //! A rank of MPI keeps its number. Other processes (the launcher, what a script starts, an image
 //! that was replaced) get those behind the ranks, in the order in which they began, so that no two
-//! have the same. A process that counted nothing needs none.
+//! have the same. A process that counted nothing needs none, nor does one beside the ranks that
+//! neither read nor wrote, as launchers are: its records stay in its segment.
 
 use netra_event::Rank;
 
@@ -12,7 +13,12 @@ use crate::source::Piece;
 pub(super) fn number(pieces: &[Piece]) -> (Vec<Option<Rank>>, u32) {
     let mut numbers = vec![None; pieces.len()];
     let mut taken: Vec<u32> = Vec::new();
-    let counted = |piece: &Piece| piece.counted || pieces.iter().all(|piece| !piece.counted);
+    let ranked = pieces.iter().any(|piece| piece.counted && piece.rank.is_some());
+    let nobody = pieces.iter().all(|piece| !piece.counted);
+    let counted = |piece: &Piece| match piece.rank {
+        None if ranked => piece.moved,
+        _ => piece.counted || nobody,
+    };
     for (piece, number) in pieces.iter().zip(&mut numbers) {
         if let Some(rank) = piece.rank.filter(|rank| counted(piece) && !taken.contains(rank)) {
             taken.push(rank);
@@ -54,6 +60,7 @@ mod tests {
             state: None,
             life: Life::Over,
             counted,
+            moved: counted,
             events: 0,
             dropped: Vec::new(),
             notes: Vec::new(),
@@ -72,6 +79,12 @@ mod tests {
             &[Some(3), Some(1), Some(0), Some(4), Some(5)],
             6,
         );
+    }
+
+    #[test]
+    fn a_launcher_that_moved_nothing_is_no_process_of_the_job() {
+        let ranked = |rank| (Some(rank), Some(2), true);
+        check(&[(None, None, false), ranked(0), ranked(1)], &[None, Some(0), Some(1)], 2);
     }
 
     #[test]

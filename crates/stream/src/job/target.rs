@@ -18,6 +18,15 @@ pub enum Target {
     Folder(PathBuf),
 }
 
+/// What a log's name begins with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Name<'a> {
+    /// The user.
+    pub user: &'a str,
+    /// The program, where it is known better than by the process that began first.
+    pub program: Option<&'a str>,
+}
+
 impl Target {
     /// The folder that logs go to: what was asked for, else `$XDG_DATA_HOME/netra/logs`, else the
     /// same below the home.
@@ -28,22 +37,27 @@ impl Target {
         Some(data?.join("netra/logs"))
     }
 
-    /// The log's path. `user` is what the name begins with, `salt` makes it differ from others.
-    pub(super) fn path(&self, first: &Piece, user: &str, salt: u64) -> PathBuf {
+    /// The log's path; `salt` makes it differ from others.
+    pub(super) fn path(&self, first: &Piece, begin: Name<'_>, salt: u64) -> PathBuf {
         match self {
             Target::File(path) => path.clone(),
-            Target::Folder(folder) => folder.join(name(first, user, salt, TimeZone::system())),
+            Target::Folder(folder) => folder.join(name(first, begin, salt, TimeZone::system())),
         }
     }
 }
 
 /// `YYYY/MM/DD/<user>_<program>_id<job>-<process>_<month>-<day>-<second>-<salt>_<1>.darshan`.
-fn name(first: &Piece, user: &str, salt: u64, zone: TimeZone) -> String {
+fn name(
+    first: &Piece,
+    Name { user, program: given }: Name<'_>,
+    salt: u64,
+    zone: TimeZone,
+) -> String {
     let seconds = i64::try_from(first.start.0 / 1_000_000_000).unwrap_or(0);
     let time = Timestamp::from_second(seconds).unwrap_or_default().to_zoned(zone);
     let second_of_day =
         i32::from(time.hour()) * 3600 + i32::from(time.minute()) * 60 + i32::from(time.second());
-    let program = program(&first.command);
+    let program = program(given.map_or(&first.command, str::as_bytes));
     let host = jenkins64(&first.host, salt);
     format!(
         "{:04}/{:02}/{:02}/{user}_{program}_id{}-{}_{}-{}-{second_of_day}-{host}_1.darshan",

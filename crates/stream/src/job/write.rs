@@ -10,7 +10,7 @@ use netra_darshan::{Damage, Log, Reason, merge};
 use netra_event::Rank;
 use tempfile::NamedTempFile;
 
-use super::{Job, Target};
+use super::{Job, Name, Target};
 use crate::source::{Kind, Life, Piece};
 use crate::{Error, Result};
 
@@ -39,7 +39,7 @@ impl Job {
     pub fn write(
         &self,
         target: &Target,
-        user: &str,
+        name: Name<'_>,
         each: &mut dyn FnMut(&Piece, Option<Rank>, &Log),
     ) -> Result<Written> {
         let Some(first) = self.pieces.first() else {
@@ -49,7 +49,7 @@ impl Job {
             });
         };
         let salt = first.start.0 ^ u64::from(std::process::id());
-        let path = target.path(first, user, salt);
+        let path = target.path(first, name, salt);
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = &folder.unwrap_or(Path::new(".")).to_owned();
         fs::create_dir_all(folder).map_err(Error::io("creating", folder))?;
@@ -77,7 +77,8 @@ impl Job {
         let file =
             tempfile::tempfile_in(folder).map_err(Error::io("creating a file in", folder))?;
         let mut sink = Storage { out: BufWriter::with_capacity(BUFFER, file) };
-        let options = Options { rank: number, nprocs: Some(self.nprocs) };
+        let options =
+            Options { rank: number, nprocs: Some(self.nprocs), without_records: number.is_none() };
         let mut words = vec![0; encode::needed(&view)];
         encode::log(view, options, &mut sink, &mut words, &mut vec![0; BUFFER])
             .map_err(|source| Error::Encode { path: piece.path.clone(), source })?;
@@ -101,7 +102,8 @@ impl Job {
             .map_err(Error::io("creating a file in", folder))?;
         let (file, part) = temporary.into_parts();
         // As an MPI job's log has it: what every rank did is one record.
-        let ranked = self.pieces.iter().filter(|piece| piece.counted).all(|p| p.rank.is_some());
+        let numbered = self.pieces.iter().zip(&self.numbers).filter(|(_, number)| number.is_some());
+        let ranked = numbered.into_iter().all(|(piece, _)| piece.rank.is_some());
         let options = merge::Options { shared: ranked, ..merge::Options::default() };
         let (file, merged) = merge::merge(logs, options, file).map_err(failed)?;
         // That events ran out is no damage: the pieces say how many.

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use netra_darshan::Log;
 use netra_darshan::section::layout::KIND_SEGMENT;
-use netra_event::segment::{State, View};
-use netra_event::{Loss, Nanos};
+use netra_event::segment::shard::{direction, posix, stdio};
+use netra_event::segment::{Record, State, View};
+use netra_event::{Loss, Module, Nanos};
 
 use super::{Life, Segment};
 use crate::{Error, Result};
@@ -53,6 +54,8 @@ pub struct Piece {
     pub life: Life,
     /// Whether it has counted anything.
     pub counted: bool,
+    /// Whether it has read or written anything.
+    pub moved: bool,
     /// Events it wrote.
     pub events: u64,
     /// Events it did not write, by reason.
@@ -114,6 +117,7 @@ impl Piece {
             // A log is written once, at the end.
             life: if kind == Kind::Segment { Life::of(view) } else { Life::Over },
             counted: view.records().next().is_some(),
+            moved: view.records().any(|record| moved(&record)),
             events: view.lanes().map(|lane| lane.produced()).fold(0, u64::saturating_add),
             dropped: dropped.collect(),
             notes: view.notes().map(|note| String::from_utf8_lossy(note).into_owned()).collect(),
@@ -147,6 +151,19 @@ impl Piece {
     pub fn was_killed(&self) -> bool {
         self.life == Life::Over && self.state == Some(State::Running)
     }
+}
+
+/// Whether a record counts calls that read or write.
+fn moved(record: &Record<'_>) -> bool {
+    let is = |module: Module| record.module == u32::from(module.code());
+    let words = match () {
+        () if is(Module::Posix) => {
+            [posix::READ + direction::CALLS, posix::WRITE + direction::CALLS]
+        }
+        () if is(Module::Stdio) => [stdio::READ + stdio::CALLS, stdio::WRITE + stdio::CALLS],
+        () => return false,
+    };
+    words.iter().any(|&word| record.word(word) > 0)
 }
 
 fn open(path: &Path) -> Result<Log> {
