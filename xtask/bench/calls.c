@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -41,13 +40,11 @@ static void path_of(char *to, long number) { sprintf(to, "%s/calls-%d-%ld", dir,
 static void loop(int fd, const char *path, FILE *stream, char *buffer)
 {
     off_t at = 0;
-    struct stat st;
     if (!strcmp(op, "pwrite")) for (long i = 0; i < count; i++, at += bytes) pwrite(fd, buffer, bytes, at);
     else if (!strcmp(op, "pread")) for (long i = 0; i < count; i++, at += bytes) pread(fd, buffer, bytes, at);
     else if (!strcmp(op, "write")) for (long i = 0; i < count; i++) write(fd, buffer, bytes);
     else if (!strcmp(op, "read")) for (long i = 0; i < count; i++) read(fd, buffer, bytes);
     else if (!strcmp(op, "lseek")) for (long i = 0; i < count; i++) lseek(fd, i, SEEK_SET);
-    else if (!strcmp(op, "stat")) for (long i = 0; i < count; i++) stat(path, &st);
     else if (!strcmp(op, "openclose")) for (long i = 0; i < count; i++) close(open(path, O_RDWR, 0));
     else if (!strcmp(op, "fwrite")) for (long i = 0; i < count; i++) fwrite(buffer, 1, bytes, stream);
     else if (!strcmp(op, "fprintf")) for (long i = 0; i < count; i++) fprintf(stream, "%08ld\n", i);
@@ -57,11 +54,11 @@ static void loop(int fd, const char *path, FILE *stream, char *buffer)
 static void *run(void *argument)
 {
     long me = (long)argument;
-    char path[600];
+    char path[600], stream_path[620];
     char *buffer = aligned_alloc(4096, 1 << 20);
     path_of(path, same ? 0 : me);
     int fd = same ? shared_fd : open(path, O_RDWR | O_CREAT, 0600);
-    FILE *stream = fopen("/dev/shm/calls-stream", "w");
+    FILE *stream = fopen(strcat(strcpy(stream_path, path), "-stream"), "w");
     if (fd < 0 || !stream || !buffer) fail(path);
     memset(buffer, 'x', 1 << 20);
     pthread_barrier_wait(&together); /* everybody has opened its file */
@@ -108,6 +105,11 @@ int main(int argc, char **argv)
     char line[200];
     int n = sprintf(line, "cpu %.1f %.1f wall %.1f %.1f\n", cpu[0], cpu[rounds / 2], wall[0], wall[rounds / 2]);
     syscall(SYS_write, 1, line, n);
-    for (long i = 0; i < threads; i++) { path_of(path, i); syscall(SYS_unlinkat, AT_FDCWD, path, 0); }
+    for (long i = 0; i < threads; i++) {
+        path_of(path, i);
+        syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+        strcat(path, "-stream");
+        syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+    }
     syscall(SYS_exit_group, 0);
 }

@@ -3,7 +3,9 @@
 //!
 //! A benchmark is one row in [`BENCHES`] and one file.
 
+mod capture;
 mod contest;
+mod follow;
 mod measured;
 mod parse;
 
@@ -15,11 +17,18 @@ struct Bench {
     run: fn(&[String]) -> Result<()>,
 }
 
-const BENCHES: &[Bench] = &[Bench {
-    name: "parse",
-    says: "reading logs: netra, the C tools (where on the PATH) and PyDarshan",
-    run: parse::run,
-}];
+const BENCHES: &[Bench] = &[
+    Bench {
+        name: "capture",
+        says: "the cost of a hooked call; DARSHAN_LIB= names Darshan's library to compare with",
+        run: capture::run,
+    },
+    Bench {
+        name: "parse",
+        says: "reading logs: netra, the C tools (where on the PATH) and PyDarshan",
+        run: parse::run,
+    },
+];
 
 /// Runs one benchmark.
 pub(crate) fn run(words: &[String]) -> Result<()> {

@@ -101,7 +101,7 @@ impl Call {
             && slot.busy.get() | slot.borrowed.get() == 0
             && let Some(thread) = slot.attached()
         {
-            slot.busy.set(arch::stack_pointer());
+            arch::mark(&slot.busy);
             compiler_fence(Ordering::SeqCst);
             lane::count(thread, self.function);
             self.record::<WRITE>(thread, open, transfer, done.cast_unsigned() as u64, end);
@@ -308,7 +308,7 @@ impl Call {
             }
             return None;
         }
-        slot.busy.set(arch::stack_pointer());
+        arch::mark(&slot.busy);
         compiler_fence(Ordering::SeqCst);
         let thread = match slot.attached() {
             Some(thread) => Some(thread),
@@ -450,7 +450,7 @@ fn wait<const WRITE: bool>(call: Call, transfer: Transfer, bytes: u64, end: u64)
 #[inline(never)]
 fn record_waiting(slot: &Slot, thread: &Thread) {
     while slot.waiting.load(Ordering::Relaxed) != 0 {
-        slot.busy.set(arch::stack_pointer());
+        arch::mark(&slot.busy);
         compiler_fence(Ordering::SeqCst);
         // Signals of now append behind these, so the number is looked at again until it stays.
         let mut done = 0;

@@ -156,7 +156,12 @@ fn page(thread: &Thread, index: usize) -> Option<Page> {
 #[inline(always)]
 pub fn count(thread: &Thread, function: Function) {
     let code = usize::from(function.code());
-    let page = if code < CALL_CODES { thread.calls.get() } else { page(thread, code / CALL_CODES) };
+    let page = if code < CALL_CODES {
+        // SAFETY: a thread is recorded only once `attach` gave it its first page.
+        Some(unsafe { thread.calls.get().unwrap_unchecked() })
+    } else {
+        page(thread, code / CALL_CODES)
+    };
     if let Some(word) = page.and_then(|page| page.get(code % CALL_CODES)) {
         arch::increment(word);
     }

@@ -123,40 +123,64 @@ fn hexadecimal(bytes: &[u8]) -> u64 {
     })
 }
 
-/// Reads the object's own head for its first address and its build id. Our own memory is read as
-/// another process's would be: what has just been unmapped gives an error, not a signal.
-fn describe(start: u64, object: &table::Object) {
-    let mut head = [0_u8; 64];
-    if !sys::peek(start, &mut head) || head.first_chunk() != Some(&ELF) {
-        return;
+/// Bytes of an object that are looked at first; its head and its build id are there as a rule.
+const FRONT: usize = 1024;
+
+/// The beginning of an object in memory. Our own memory is read as another process's would be: what
+/// has just been unmapped gives an error, not a signal.
+struct Front {
+    start: u64,
+    bytes: [u8; FRONT],
+}
+
+impl Front {
+    fn read(start: u64) -> Option<Front> {
+        let mut bytes = [0; FRONT];
+        let there = sys::peek(start, &mut bytes) && bytes.first_chunk() == Some(&ELF);
+        there.then_some(Front { start, bytes })
     }
-    let word = |at: usize| crate::object::word(&head, at);
-    let (table, count) = (word(32), (word(56) & 0xffff) as usize);
-    let mut rows = [0_u8; 56 * 16];
-    let count = count.min(16);
-    let Some(rows) = rows.get_mut(..count.wrapping_mul(56)) else { return };
-    if !sys::peek(start.wrapping_add(table), rows) {
-        return;
-    }
-    let mut first = None;
-    for row in rows.as_chunks::<56>().0 {
-        let kind = crate::object::word(row, 0) as u32;
-        let (address, bytes) = (crate::object::word(row, 16), crate::object::word(row, 32));
-        if kind == PT_LOAD && first.is_none() {
-            first = Some(address & !0xfff);
-            object.base.store(start.wrapping_sub(address & !0xfff), Ordering::Relaxed);
-        }
-        if kind == PT_NOTE {
-            let base = start.wrapping_sub(first.unwrap_or(0));
-            build_id(base.wrapping_add(address), bytes, object);
+
+    /// Bytes at a distance from the start, as many as `into` takes.
+    fn copy(&self, at: u64, into: &mut [u8]) -> bool {
+        let from = usize::try_from(at).unwrap_or(usize::MAX);
+        let near = self.bytes.get(from..).and_then(|rest| rest.get(..into.len()));
+        match near {
+            Some(near) => {
+                into.copy_from_slice(near);
+                true
+            }
+            None => sys::peek(self.start.wrapping_add(at), into),
         }
     }
 }
 
-fn build_id(at: u64, bytes: u64, object: &table::Object) {
+/// Reads the object's own head for its first address and its build id.
+fn describe(start: u64, object: &table::Object) {
+    let Some(front) = Front::read(start) else { return };
+    let (table, count) = (word(&front.bytes, 32), word(&front.bytes, 56) & 0xffff);
+    let mut first = None;
+    for index in 0..count.min(16) {
+        let mut row = [0_u8; 56];
+        if !front.copy(table.wrapping_add(index.wrapping_mul(56)), &mut row) {
+            return;
+        }
+        // The kind is the low half of the first word.
+        let kind = word(&row, 0) as u32;
+        let (address, bytes) = (word(&row, 16), word(&row, 32));
+        if kind == PT_LOAD && first.is_none() {
+            first = Some(address & !0xfff);
+            object.base.store(start.wrapping_sub(address & !0xfff), Ordering::Relaxed);
+        }
+        if kind == PT_NOTE && object.build_id_bytes.load(Ordering::Relaxed) == 0 {
+            build_id(&front, address.wrapping_sub(first.unwrap_or(0)), bytes, object);
+        }
+    }
+}
+
+fn build_id(front: &Front, at: u64, bytes: u64, object: &table::Object) {
     let mut notes = [0_u8; 256];
     let Some(notes) = notes.get_mut(..bytes.min(256) as usize) else { return };
-    if !sys::peek(at, notes) {
+    if !front.copy(at, notes) {
         return;
     }
     let mut rest: &[u8] = notes;
@@ -167,8 +191,8 @@ fn build_id(at: u64, bytes: u64, object: &table::Object) {
         let from = 12_usize.saturating_add(name.next_multiple_of(4));
         let Some(value) = rest.get(from..from.saturating_add(length)) else { return };
         if kind == NT_GNU_BUILD_ID && name == 4 {
-            for (place, word) in object.build_id.iter().enumerate() {
-                word.store(crate::object::word(value, place.wrapping_mul(8)), Ordering::Relaxed);
+            for (place, to) in object.build_id.iter().enumerate() {
+                to.store(word(value, place.wrapping_mul(8)), Ordering::Relaxed);
             }
             object.build_id_bytes.store(length.min(20) as u32, Ordering::Relaxed);
             return;

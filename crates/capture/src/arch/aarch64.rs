@@ -55,6 +55,12 @@ pub fn stack_pointer() -> usize {
     pointer
 }
 
+/// Writes the stack pointer into a word of the thread's slot.
+#[inline(always)]
+pub fn mark(word: &core::cell::Cell<usize>) {
+    word.set(stack_pointer());
+}
+
 /// The virtual counter.
 #[inline(always)]
 #[must_use]

@@ -54,6 +54,15 @@ pub fn stack_pointer() -> usize {
     pointer
 }
 
+/// Writes the stack pointer into a word of the thread's slot.
+#[inline(always)]
+pub fn mark(word: &core::cell::Cell<usize>) {
+    // SAFETY: the word is the calling thread's own.
+    unsafe {
+        asm!("mov qword ptr [{0}], rsp", in(reg) word.as_ptr(), options(nostack, preserves_flags))
+    };
+}
+
 /// The time stamp counter.
 #[inline(always)]
 #[must_use]

@@ -26,7 +26,13 @@ impl Target {
         partial.push(b"_partial");
         let name = partial.path().ok_or(Refused(libc::ENAMETOOLONG))?;
         let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW;
-        let file = sys::open(name, flags, 0o600)?;
+        let file = match sys::open(name, flags, 0o600) {
+            Err(Refused(libc::ENOENT)) => {
+                make_directories(&complete);
+                sys::open(name, flags, 0o600)
+            }
+            opened => opened,
+        }?;
         Ok(Target { file, partial, complete })
     }
 
@@ -74,17 +80,15 @@ fn path(view: &View<'_>) -> Result<Text<LONGEST_PATH>, Refused> {
     } else {
         return Err(Refused(libc::ENOENT));
     }
-    make_directories(&path);
     path.push(b"/");
     name(view, (month, day, start % DAY), &mut path);
     Ok(path)
 }
 
-/// Makes a directory and those above it; what cannot be made shows when the file is opened.
+/// Makes the directories above a file; what cannot be made shows when the file is opened.
 fn make_directories(path: &Text<LONGEST_PATH>) {
     let bytes = path.bytes();
-    let ends = (1..=bytes.len()).filter(|&end| end == bytes.len() || bytes.get(end) == Some(&b'/'));
-    for end in ends {
+    for end in (1..bytes.len()).filter(|&end| bytes.get(end) == Some(&b'/')) {
         let mut above = Text::copy(path);
         above.truncate(end);
         if let Some(above) = above.path() {
