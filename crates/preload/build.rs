@@ -1,7 +1,38 @@
-//! Link arguments of the shared object.
+//! Link arguments of the shared object, and its few lines of C.
+
+use std::env;
+use std::path::PathBuf;
+use std::process::Command;
 
 fn main() {
     // A symbol that nobody provides is an error here, not when an application starts.
     println!("cargo::rustc-cdylib-link-arg=-Wl,-z,defs");
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=src/variadic.c");
+    println!("cargo::rerun-if-env-changed=CC");
+    compile_variadic();
+}
+
+/// Compiles `variadic.c` with the system's C compiler. Unwind tables let `pthread_cancel` and
+/// exceptions pass through; nothing that would add an import is switched on.
+fn compile_variadic() {
+    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+    let object = out.join("variadic.o");
+    let compiler = env::var_os("CC").unwrap_or_else(|| "cc".into());
+    let mut compile = Command::new(&compiler);
+    compile.args(["-c", "-O2", "-fPIC", "-fvisibility=hidden", "-fasynchronous-unwind-tables"]);
+    compile.args(["-fno-stack-protector", "-fcf-protection=none", "-fno-builtin", "-o"]);
+    run(compile.arg(&object).arg("src/variadic.c"));
+    let archive = out.join("libnetra_variadic.a");
+    run(Command::new("ar").arg("crs").arg(&archive).arg(&object));
+    println!("cargo::rustc-link-search=native={}", out.display());
+    println!("cargo::rustc-link-lib=static=netra_variadic");
+}
+
+fn run(command: &mut Command) {
+    match command.status() {
+        Ok(status) if status.success() => {}
+        Ok(status) => panic!("{command:?} ended with {status}"),
+        Err(error) => panic!("{command:?}: {error}; a C compiler is needed for src/variadic.c"),
+    }
 }

@@ -91,6 +91,12 @@ impl Call {
         Call { function, site, start: time::now() }
     }
 
+    /// The same call, begun at another moment: when an asynchronous transfer was asked for.
+    #[must_use]
+    pub fn since(self, start: Option<u64>) -> Call {
+        Call { start: start.unwrap_or(self.start), ..self }
+    }
+
     /// Ends a read or write on a descriptor; `done` is what the real function returned.
     #[inline(always)]
     pub fn moved<const WRITE: bool>(self, transfer: Transfer, done: isize) {
@@ -147,8 +153,12 @@ impl Call {
     pub fn opened(self, opening: &Opening, descriptor: c_int) {
         let errno = real::errno();
         let Some(ended) = self.end() else { return };
-        // SAFETY: the real function took the same path.
-        let path = unsafe { name::clean(ended.thread, opening.directory, opening.path) };
+        let path = if descriptor < 0 && errno == libc::EFAULT {
+            None
+        } else {
+            // SAFETY: the real function took the same path: it would have said if it could not.
+            unsafe { name::clean(ended.thread, opening.directory, opening.path) }
+        };
         let flags = i64::from(opening.flags);
         if descriptor < 0 {
             // The name of what could not be opened is worth knowing, unless it is excluded.
@@ -257,8 +267,12 @@ impl Call {
     ) {
         let errno = real::errno();
         let Some(ended) = self.end() else { return };
-        // SAFETY: the caller vouches.
-        let path = unsafe { name::clean(ended.thread, directory, path) };
+        let path = if done < 0 && errno == libc::EFAULT {
+            None
+        } else {
+            // SAFETY: the caller vouches, and the real call would have said if it could not.
+            unsafe { name::clean(ended.thread, directory, path) }
+        };
         let Some(path) = path.filter(|path| SETTINGS.records(&POSIX) && !name::excluded(path))
         else {
             return ended.skip(Loss::Excluded);

@@ -242,7 +242,7 @@ pub fn adopt(descriptor: c_int) -> Option<&'static Open> {
 
 fn kernel_path(descriptor: c_int, buffer: &mut [u8]) -> Option<&[u8]> {
     let mut link = Text::<32>::new();
-    link.push(b"/proc/self/fd/").number(u64::try_from(descriptor).ok()?);
+    link.push(b"/proc/thread-self/fd/").number(u64::try_from(descriptor).ok()?);
     sys::read_link(link.path()?, buffer)
 }
 

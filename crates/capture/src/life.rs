@@ -40,6 +40,7 @@ use crate::tls;
 
 unsafe extern "C" {
     static environ: *const *const c_char;
+    static __libc_stack_end: *const usize;
     fn __cxa_atexit(
         run: extern "C" fn(*mut c_void),
         with: *mut c_void,
@@ -61,7 +62,7 @@ pub fn start() {
         return;
     }
     // SAFETY: the environment is the loader's list, and nobody reads settings before `STARTED`.
-    unsafe { SETTINGS.read(environ) };
+    unsafe { SETTINGS.read(environment()) };
     time::choose();
     ORIGIN.set(time::pair());
     if !SETTINGS.disabled() && memory::map().is_some() {
@@ -73,6 +74,26 @@ pub fn start() {
         }
     }
     STARTED.store(2, Ordering::Release);
+}
+
+/// The environment. Before libc has set its own variable, in an executable's `.preinit_array`, it is
+/// read from where the kernel put it: behind the arguments, at the end of the stack.
+///
+/// # Safety
+/// As for reading `environ`: nobody changes it at the same time.
+unsafe fn environment() -> *const *const c_char {
+    // SAFETY: the caller vouches.
+    let known = unsafe { (&raw const environ).read() };
+    if !known.is_null() {
+        return known;
+    }
+    // SAFETY: the loader sets it before any code of the program runs; the words there are the
+    // number of arguments, the arguments, a null, and the environment.
+    unsafe {
+        let start = (&raw const __libc_stack_end).read();
+        let arguments = start.read();
+        start.add(arguments.wrapping_add(2)).cast()
+    }
 }
 
 extern "C" fn at_exit(_: *mut c_void) {
@@ -205,7 +226,7 @@ pub fn calibrate(header: &Header) {
 
 /// Arguments joined by spaces.
 fn command_line(buffer: &mut [u8; 3072]) -> &[u8] {
-    let Ok(file) = sys::open(c"/proc/self/cmdline", libc::O_RDONLY, 0) else { return &[] };
+    let Ok(file) = sys::open(c"/proc/thread-self/cmdline", libc::O_RDONLY, 0) else { return &[] };
     let length = file.read_full(buffer);
     let Some(line) = buffer.get_mut(..length.saturating_sub(1)) else { return &[] };
     for byte in line.iter_mut().filter(|byte| **byte == 0) {

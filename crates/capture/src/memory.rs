@@ -9,6 +9,8 @@ use netra_event::segment::REGIONS;
 
 use crate::arena::Growth;
 use crate::files::Open;
+use crate::hook::aio::{REQUESTS, Request};
+use crate::hook::stdio::stream::Stream;
 use crate::name::Known;
 use crate::sys;
 use crate::tls::Thread;
@@ -53,6 +55,10 @@ pub struct Private {
     pub growth: [Growth; REGIONS],
     /// By descriptor: 0 unknown, 1 ignored, else the address of an [`Open`].
     pub descriptors: [AtomicUsize; DESCRIPTORS],
+    /// By descriptor: the stream that C's stdio has over it.
+    pub streams: [Stream; DESCRIPTORS],
+    /// Asynchronous transfers on their way.
+    pub requests: [Request; REQUESTS],
     /// Chains of names by hash: index of a file.
     pub buckets: [AtomicU32; BUCKETS],
     /// What is known of a file beside its row in the segment.

@@ -211,5 +211,5 @@ fn word(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// Name of the file behind `/proc/self/exe`.
-pub const EXECUTABLE: &CStr = c"/proc/self/exe";
+/// Name of the file behind `/proc/thread-self/exe`; the process's own link goes when its first thread ends.
+pub const EXECUTABLE: &CStr = c"/proc/thread-self/exe";

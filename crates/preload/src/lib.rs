@@ -47,11 +47,35 @@ macro_rules! export {
     (@jump 6 $hook:path) => { netra_capture::export_jump!(@6 $hook) };
 }
 
+/// A variadic row: the exported name jumps into `variadic.c`, which comes back with a list to the
+/// hook, under a name that only this object sees.
+macro_rules! variadic {
+    ($($name:ident / variadic = $hook:path;)*) => {$(
+        #[doc = concat!("`", stringify!($name), "`.")]
+        ///
+        /// # Safety
+        /// The contract of the C function of this name.
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name() {
+            unsafe extern "C" {
+                #[link_name = concat!("netra_variadic_", stringify!($name))]
+                fn with_arguments();
+            }
+            netra_capture::export_jump!(@6 with_arguments)
+        }
+        netra_capture::list_entry!($name, $hook);
+    )*};
+}
+
 /// The names, by family.
 #[expect(unreachable_pub, reason = "the linker reaches them")]
 mod names {
     use netra_capture::arch;
-    use netra_capture::hook::{posix, process};
+    use netra_capture::hook::stdio::{format, open, read, seek, wide, write};
+    use netra_capture::hook::{
+        aio, directory, jump, map, metadata, mover, posix, process, raw, rename, statx, temporary,
+    };
 
     export! {
         open / 3 = posix::open;
@@ -112,6 +136,231 @@ mod names {
         __fxstatat / 5 = posix::__fxstatat;
         __fxstatat64 / 5 = posix::__fxstatat64;
 
+        statx / 5 = statx::statx;
+
+        mkstemp / 1 = temporary::mkstemp;
+        mkstemp64 / 1 = temporary::mkstemp64;
+        mkostemp / 2 = temporary::mkostemp;
+        mkostemp64 / 2 = temporary::mkostemp64;
+        mkstemps / 2 = temporary::mkstemps;
+        mkstemps64 / 2 = temporary::mkstemps64;
+        mkostemps / 3 = temporary::mkostemps;
+        mkostemps64 / 3 = temporary::mkostemps64;
+        memfd_create / 2 = temporary::memfd_create;
+        open_by_handle_at / 3 = temporary::open_by_handle_at;
+        shm_open / 3 = temporary::shm_open;
+
+        rename / 2 = rename::rename;
+        renameat / 4 = rename::renameat;
+        renameat2 / 5 = rename::renameat2;
+
+        opendir / 1 = directory::opendir;
+        closedir / 1 = directory::closedir;
+
+        access / 2 = metadata::access;
+        euidaccess / 2 = metadata::euidaccess;
+        eaccess / 2 = metadata::eaccess;
+        faccessat / 4 = metadata::faccessat;
+        unlink / 1 = metadata::unlink;
+        unlinkat / 3 = metadata::unlinkat;
+        remove / 1 = metadata::remove;
+        link / 2 = metadata::link;
+        linkat / 5 = metadata::linkat;
+        symlink / 2 = metadata::symlink;
+        symlinkat / 3 = metadata::symlinkat;
+        readlink / 3 = metadata::readlink;
+        __readlink_chk / 4 = metadata::__readlink_chk;
+        readlinkat / 4 = metadata::readlinkat;
+        __readlinkat_chk / 5 = metadata::__readlinkat_chk;
+        mkdir / 2 = metadata::mkdir;
+        mkdirat / 3 = metadata::mkdirat;
+        rmdir / 1 = metadata::rmdir;
+        mknod / 3 = metadata::mknod;
+        mkfifo / 2 = metadata::mkfifo;
+        chmod / 2 = metadata::chmod;
+        fchmodat / 4 = metadata::fchmodat;
+        chown / 3 = metadata::chown;
+        lchown / 3 = metadata::lchown;
+        fchownat / 5 = metadata::fchownat;
+        utimensat / 4 = metadata::utimensat;
+        utime / 2 = metadata::utime;
+        utimes / 2 = metadata::utimes;
+        lutimes / 2 = metadata::lutimes;
+        truncate / 2 = metadata::truncate;
+        truncate64 / 2 = metadata::truncate64;
+        statfs / 2 = metadata::statfs;
+        statfs64 / 2 = metadata::statfs64;
+        statvfs / 2 = metadata::statvfs;
+        statvfs64 / 2 = metadata::statvfs64;
+        ftruncate / 2 = metadata::ftruncate;
+        ftruncate64 / 2 = metadata::ftruncate64;
+        fallocate / 4 = metadata::fallocate;
+        fallocate64 / 4 = metadata::fallocate64;
+        readahead / 3 = metadata::readahead;
+        fchmod / 2 = metadata::fchmod;
+        fchown / 3 = metadata::fchown;
+        futimens / 2 = metadata::futimens;
+        futimes / 2 = metadata::futimes;
+        flock / 2 = metadata::flock;
+        lockf / 3 = metadata::lockf;
+        lockf64 / 3 = metadata::lockf64;
+        fstatfs / 2 = metadata::fstatfs;
+        fstatfs64 / 2 = metadata::fstatfs64;
+        fstatvfs / 2 = metadata::fstatvfs;
+        fstatvfs64 / 2 = metadata::fstatvfs64;
+        syncfs / 1 = metadata::syncfs;
+        sync_file_range / 4 = metadata::sync_file_range;
+        ioctl / 3 = metadata::ioctl;
+        posix_fallocate / 3 = metadata::posix_fallocate;
+        posix_fallocate64 / 3 = metadata::posix_fallocate64;
+        posix_fadvise / 4 = metadata::posix_fadvise;
+        posix_fadvise64 / 4 = metadata::posix_fadvise64;
+        readdir / 1 = metadata::readdir;
+        readdir64 / 1 = metadata::readdir64;
+        fdopendir / 1 = metadata::fdopendir;
+        sync / 0 = metadata::sync;
+
+        sendfile / 4 = mover::sendfile;
+        sendfile64 / 4 = mover::sendfile64;
+        tee / 4 = mover::tee;
+        vmsplice / 4 = mover::vmsplice;
+        copy_file_range / 6 = mover::copy_file_range;
+        splice / 6 = mover::splice;
+
+        mmap / 6 = map::mmap;
+        mmap64 / 6 = map::mmap64;
+        msync / 3 = map::msync;
+
+        aio_read / 1 = aio::aio_read;
+        aio_read64 / 1 = aio::aio_read64;
+        aio_write / 1 = aio::aio_write;
+        aio_write64 / 1 = aio::aio_write64;
+        aio_return / 1 = aio::aio_return;
+        aio_return64 / 1 = aio::aio_return64;
+        lio_listio / 4 = aio::lio_listio;
+        lio_listio64 / 4 = aio::lio_listio64;
+        aio_fsync / 2 = aio::aio_fsync;
+        aio_fsync64 / 2 = aio::aio_fsync64;
+        aio_suspend / 3 = aio::aio_suspend;
+        aio_suspend64 / 3 = aio::aio_suspend64;
+
+        syscall / 6 = raw::syscall;
+
+        fopen / 2 = open::fopen;
+        fopen64 / 2 = open::fopen64;
+        freopen / 3 = open::freopen;
+        freopen64 / 3 = open::freopen64;
+        tmpfile / 0 = open::tmpfile;
+        tmpfile64 / 0 = open::tmpfile64;
+        fclose / 1 = open::fclose;
+        pclose / 1 = open::pclose;
+        fileno / 1 = open::fileno;
+        fileno_unlocked / 1 = open::fileno_unlocked;
+        fdopen / 2 = open::fdopen;
+        popen / 2 = open::popen;
+        fcloseall / 0 = open::fcloseall;
+
+        fread / 4 = read::fread;
+        fread_unlocked / 4 = read::fread_unlocked;
+        __fread_chk / 5 = read::__fread_chk;
+        __fread_unlocked_chk / 5 = read::__fread_unlocked_chk;
+        fgetc / 1 = read::fgetc;
+        getc / 1 = read::getc;
+        _IO_getc / 1 = read::_IO_getc;
+        fgetc_unlocked / 1 = read::fgetc_unlocked;
+        getc_unlocked / 1 = read::getc_unlocked;
+        getchar / 0 = read::getchar;
+        getchar_unlocked / 0 = read::getchar_unlocked;
+        fgets / 3 = read::fgets;
+        fgets_unlocked / 3 = read::fgets_unlocked;
+        __fgets_chk / 4 = read::__fgets_chk;
+        __fgets_unlocked_chk / 4 = read::__fgets_unlocked_chk;
+        gets / 1 = read::gets;
+        __gets_chk / 2 = read::__gets_chk;
+        getline / 3 = read::getline;
+        getdelim / 4 = read::getdelim;
+        __getdelim / 4 = read::__getdelim;
+        getw / 1 = read::getw;
+        __uflow / 1 = read::__uflow;
+        __underflow / 1 = read::__underflow;
+        ungetc / 2 = read::ungetc;
+
+        fwrite / 4 = write::fwrite;
+        fwrite_unlocked / 4 = write::fwrite_unlocked;
+        fputc / 2 = write::fputc;
+        putc / 2 = write::putc;
+        _IO_putc / 2 = write::_IO_putc;
+        fputc_unlocked / 2 = write::fputc_unlocked;
+        putc_unlocked / 2 = write::putc_unlocked;
+        putchar / 1 = write::putchar;
+        putchar_unlocked / 1 = write::putchar_unlocked;
+        fputs / 2 = write::fputs;
+        fputs_unlocked / 2 = write::fputs_unlocked;
+        puts / 1 = write::puts;
+        _IO_puts / 1 = write::_IO_puts;
+        putw / 2 = write::putw;
+        perror / 1 = write::perror;
+        __overflow / 2 = write::__overflow;
+
+        fseek / 3 = seek::fseek;
+        fseeko / 3 = seek::fseeko;
+        fseeko64 / 3 = seek::fseeko64;
+        fsetpos / 2 = seek::fsetpos;
+        fsetpos64 / 2 = seek::fsetpos64;
+        rewind / 1 = seek::rewind;
+        fflush / 1 = seek::fflush;
+        fflush_unlocked / 1 = seek::fflush_unlocked;
+        setvbuf / 4 = seek::setvbuf;
+
+        vfprintf / 3 = format::vfprintf;
+        vprintf / 2 = format::vprintf;
+        __vfprintf_chk / 4 = format::__vfprintf_chk;
+        __vprintf_chk / 3 = format::__vprintf_chk;
+        vdprintf / 3 = format::vdprintf;
+        __vdprintf_chk / 4 = format::__vdprintf_chk;
+        vfscanf / 3 = format::vfscanf;
+        vscanf / 2 = format::vscanf;
+        __isoc99_vfscanf / 3 = format::__isoc99_vfscanf;
+        __isoc99_vscanf / 2 = format::__isoc99_vscanf;
+        __isoc23_vfscanf / 3 = format::__isoc23_vfscanf;
+        __isoc23_vscanf / 2 = format::__isoc23_vscanf;
+
+        fgetwc / 1 = wide::fgetwc;
+        getwc / 1 = wide::getwc;
+        fgetwc_unlocked / 1 = wide::fgetwc_unlocked;
+        getwc_unlocked / 1 = wide::getwc_unlocked;
+        getwchar / 0 = wide::getwchar;
+        getwchar_unlocked / 0 = wide::getwchar_unlocked;
+        fgetws / 3 = wide::fgetws;
+        fgetws_unlocked / 3 = wide::fgetws_unlocked;
+        __fgetws_chk / 4 = wide::__fgetws_chk;
+        __fgetws_unlocked_chk / 4 = wide::__fgetws_unlocked_chk;
+        __wuflow / 1 = wide::__wuflow;
+        vfwscanf / 3 = wide::vfwscanf;
+        vwscanf / 2 = wide::vwscanf;
+        __isoc99_vfwscanf / 3 = wide::__isoc99_vfwscanf;
+        __isoc99_vwscanf / 2 = wide::__isoc99_vwscanf;
+        __isoc23_vfwscanf / 3 = wide::__isoc23_vfwscanf;
+        __isoc23_vwscanf / 2 = wide::__isoc23_vwscanf;
+        fputwc / 2 = wide::fputwc;
+        putwc / 2 = wide::putwc;
+        fputwc_unlocked / 2 = wide::fputwc_unlocked;
+        putwc_unlocked / 2 = wide::putwc_unlocked;
+        putwchar / 1 = wide::putwchar;
+        putwchar_unlocked / 1 = wide::putwchar_unlocked;
+        fputws / 2 = wide::fputws;
+        fputws_unlocked / 2 = wide::fputws_unlocked;
+        __woverflow / 2 = wide::__woverflow;
+        vfwprintf / 3 = wide::vfwprintf;
+        vwprintf / 2 = wide::vwprintf;
+        __vfwprintf_chk / 4 = wide::__vfwprintf_chk;
+        __vwprintf_chk / 3 = wide::__vwprintf_chk;
+
+        longjmp / 2 = jump::longjmp;
+        _longjmp / 2 = jump::_longjmp;
+        siglongjmp / 2 = jump::siglongjmp;
+        __longjmp_chk / 2 = jump::__longjmp_chk;
+
         _exit / 1 = process::_exit;
         _Exit / 1 = process::_Exit;
         execve / 3 = process::execve;
@@ -121,5 +370,30 @@ mod names {
         fexecve / 3 = process::fexecve;
         // The stack may not change on the way: the return address is not looked at.
         vfork / 6 = arch::vfork;
+    }
+
+    variadic! {
+        fprintf / variadic = format::fprintf;
+        printf / variadic = format::printf;
+        __fprintf_chk / variadic = format::__fprintf_chk;
+        __printf_chk / variadic = format::__printf_chk;
+        dprintf / variadic = format::dprintf;
+        __dprintf_chk / variadic = format::__dprintf_chk;
+        fscanf / variadic = format::fscanf;
+        scanf / variadic = format::scanf;
+        __isoc99_fscanf / variadic = format::__isoc99_fscanf;
+        __isoc99_scanf / variadic = format::__isoc99_scanf;
+        __isoc23_fscanf / variadic = format::__isoc23_fscanf;
+        __isoc23_scanf / variadic = format::__isoc23_scanf;
+        fwscanf / variadic = wide::fwscanf;
+        wscanf / variadic = wide::wscanf;
+        __isoc99_fwscanf / variadic = wide::__isoc99_fwscanf;
+        __isoc99_wscanf / variadic = wide::__isoc99_wscanf;
+        __isoc23_fwscanf / variadic = wide::__isoc23_fwscanf;
+        __isoc23_wscanf / variadic = wide::__isoc23_wscanf;
+        fwprintf / variadic = wide::fwprintf;
+        wprintf / variadic = wide::wprintf;
+        __fwprintf_chk / variadic = wide::__fwprintf_chk;
+        __wprintf_chk / variadic = wide::__wprintf_chk;
     }
 }

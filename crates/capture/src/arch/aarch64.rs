@@ -174,3 +174,17 @@ macro_rules! export_jump {
         core::arch::naked_asm!($load, "b {hook}", hook = sym $hook)
     };
 }
+
+/// Gives a hook that takes a list the name by which the C of the preload library calls it.
+#[macro_export]
+macro_rules! list_entry {
+    ($name:ident, $hook:path) => {
+        core::arch::global_asm!(
+            concat!(".globl netra_list_", stringify!($name)),
+            concat!(".hidden netra_list_", stringify!($name)),
+            concat!("netra_list_", stringify!($name), ":"),
+            "b {hook}",
+            hook = sym $hook,
+        );
+    };
+}

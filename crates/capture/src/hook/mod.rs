@@ -1,4 +1,15 @@
 //! The hooks: one file a family. A hook begins a call, makes the real one, and ends it.
 
+pub mod aio;
+pub mod directory;
+pub mod jump;
+pub mod map;
+pub mod metadata;
+pub mod mover;
 pub mod posix;
 pub mod process;
+pub mod raw;
+pub mod rename;
+pub mod statx;
+pub mod stdio;
+pub mod temporary;

@@ -95,6 +95,7 @@ macro_rules! named {
     };
     ($(#[$doc:meta])* fn []($($arg:ident: $kind:ty),*) -> $result:ty, $real:ident => $body:block) => {};
 }
+pub(super) use named;
 
 fn aligned<T>(buffer: *const T) -> bool {
     buffer.addr().is_multiple_of(8)

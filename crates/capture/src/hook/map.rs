@@ -1,0 +1,63 @@
+//! Mappings: bytes then move without a call, so how often and how much of a file is mapped is what
+//! can be known.
+
+use core::ffi::{c_int, c_void};
+
+use libc::off_t;
+use netra_event::segment::shard::posix;
+use netra_event::{Function, NO_OFFSET};
+
+use super::posix::named;
+use crate::call::Call;
+
+/// The functions behind the hooks.
+mod real {
+    use super::*;
+
+    crate::real! {
+        fn mmap(at: *mut c_void, bytes: usize, access: c_int, flags: c_int, descriptor: c_int, offset: off_t) -> *mut c_void, else libc::MAP_FAILED;
+        fn mmap64(at: *mut c_void, bytes: usize, access: c_int, flags: c_int, descriptor: c_int, offset: off_t) -> *mut c_void, else libc::MAP_FAILED;
+        fn msync(at: *mut c_void, bytes: usize, flags: c_int) -> c_int, else -1;
+    }
+}
+
+/// Hooks of `mmap`. All six registers are arguments: there is no call site.
+macro_rules! mapping {
+    ($($name:ident)*) => {$(
+        #[doc = concat!("`", stringify!($name), "(2)`. Anonymous memory passes by.")]
+        ///
+        /// # Safety
+        /// The caller keeps the contract of the C function; every argument goes on untouched.
+        pub unsafe extern "C" fn $name(at: *mut c_void, bytes: usize, access: c_int, flags: c_int, descriptor: c_int, offset: off_t) -> *mut c_void {
+            if flags & libc::MAP_ANONYMOUS != 0 {
+                // Allocators live of it: nothing is looked at.
+                // SAFETY: the caller's contract is the real function's.
+                return unsafe { real::$name(at, bytes, access, flags, descriptor, offset) };
+            }
+            let call = Call::begin(Function::Mmap, 0);
+            // SAFETY: the caller's contract is the real function's.
+            let place = unsafe { real::$name(at, bytes, access, flags, descriptor, offset) };
+            let done = if place == libc::MAP_FAILED { -1 } else { 0 };
+            call.on_descriptor(descriptor, done, (offset, bytes as u64), |shard, ended| {
+                shard.add::<{ posix::MMAPS }>(1);
+                shard.add::<{ posix::BYTES_MAPPED }>(bytes as u64);
+                shard.add::<{ posix::META_TIME }>(ended.took());
+            });
+            place
+        }
+    )*};
+}
+mapping! { mmap mmap64 }
+
+named! {
+    /// `msync(2)`: which file the memory belongs to is not known here.
+    fn [msync](at: *mut c_void, bytes: usize, flags: c_int, site: usize) -> c_int, real => {
+        let call = Call::begin(Function::Msync, site);
+        // SAFETY: the caller's contract is the real function's.
+        let done = unsafe { real(at, bytes, flags) };
+        if let Some(ended) = call.end_quietly() {
+            ended.alone(NO_OFFSET, bytes as u64);
+        }
+        done
+    }
+}
