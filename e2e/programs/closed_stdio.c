@@ -21,7 +21,7 @@ int main(int count, char **arguments) {
     must(child >= 0);
     if (child == 0) {
         close_range(0, ~0U, 0);
-        execl("/proc/self/exe", "closed-stdio", "again", (char *)NULL);
+        execl("/proc/self/exe", program_invocation_short_name, "again", (char *)NULL);
         _exit(89);
     }
     int status;

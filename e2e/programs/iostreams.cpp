@@ -32,6 +32,16 @@ int main() {
     }
     write_times(fd, 1, 10);
     expect_posix("raw.dat", 1, 2, 20, 0, 0);
+    // The library opens with fopen, asks for the descriptor before each call, and uses that.
+    expect("stream.txt", "STDIO_OPENS", 2);
+    expect("stream.txt", "POSIX_OPENS", ANY);
+    expect("stream.txt", "POSIX_FILENOS", ANY);
+    expect("stream.txt", "POSIX_STATS", ANY);
+    expect("stream.txt", "POSIX_SEEKS", ANY);
+    expect("stream.txt", "POSIX_WRITES", 10);
+    expect("stream.txt", "POSIX_BYTES_WRITTEN", 70);
+    expect("stream.txt", "POSIX_READS", 2);
+    expect("stream.txt", "POSIX_BYTES_READ", 70);
     std::cout << lines << " lines\n";
     return lines == 10 ? 6 : 1;
 }

@@ -7,7 +7,7 @@ int main(int count, char **arguments) {
     if (count == 1) {
         struct rlimit space = {24 << 20, 24 << 20};
         must(setrlimit(RLIMIT_AS, &space) == 0);
-        execl("/proc/self/exe", "rlimit-as", "again", (char *)NULL);
+        execl("/proc/self/exe", "rlimit_as", "again", (char *)NULL);
         must(!"exec returned");
     }
     int fd = open("tight.dat", O_RDWR | O_CREAT | O_TRUNC, 0644);

@@ -22,6 +22,7 @@ int main(void) {
     printf("mkstemp: %s\n", strerror(errno));
     FILE *stream = tmpfile();
     must(stream && fputs("temporary", stream) >= 0 && fclose(stream) == 0);
+    expect_stdio("<TMPFILE>", 1, 1, 9, 0, 0);
     int memory = memfd_create("in memory", MFD_CLOEXEC);
     write_times(memory, 1, 10);
     must(close(memory) == 0);

@@ -25,10 +25,8 @@ pub struct Case {
 /// Where the counters of a run are found afterwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Evidence {
-    /// A log per process image.
+    /// A log per process image, or the segment of one that was killed or replaced itself.
     Logs,
-    /// Nothing of ours ran at the end: the segment has it.
-    Segments,
     /// None: only the outcome counts.
     Nowhere,
 }
@@ -67,13 +65,6 @@ impl Case {
     #[must_use]
     pub fn env(mut self, name: &'static str, value: impl Into<OsString>) -> Case {
         self.environment.insert(name, value.into());
-        self
-    }
-
-    /// The process ends in a way that leaves no log; its segment has the counters.
-    #[must_use]
-    pub fn killed(mut self) -> Case {
-        self.evidence = Evidence::Segments;
         self
     }
 
@@ -127,8 +118,7 @@ impl Case {
         let mut compared = 0;
         let logs = match self.evidence {
             Evidence::Nowhere => None,
-            Evidence::Logs => Some(Log::read_all(&scene.logs())?),
-            Evidence::Segments => Some(Log::recover_all(&scene.segments())?),
+            Evidence::Logs => Some(both(scene)?),
         };
         if let Some(logs) = logs {
             let said = Expectation::read_all(&scene.expect())?;
@@ -137,6 +127,13 @@ impl Case {
         }
         Ok(Verdict { name: self.program.name().into(), compared, differences })
     }
+}
+
+/// What logs say, and for images without a log their segments.
+fn both(scene: &Scene) -> Result<BTreeMap<Origin, Log>> {
+    let mut logs = Log::recover_all(&scene.segments())?;
+    logs.extend(Log::read_all(&scene.logs())?);
+    Ok(logs)
 }
 
 /// Every image has its log and is as it said; a log of one of our programs that said nothing is

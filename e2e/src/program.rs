@@ -31,7 +31,7 @@ impl Program {
     /// A script under `e2e/programs`, run by an interpreter of the machine.
     #[must_use]
     pub fn script(interpreter: &str, file: &str) -> Program {
-        let script = folder().join(file).display().to_string();
+        let script = sources().join(file).display().to_string();
         Program::system(file, &[interpreter, &script])
     }
 
@@ -43,7 +43,7 @@ impl Program {
     }
 
     fn source(name: &str, file: &str) -> Program {
-        let source = Some(folder().join(file));
+        let source = Some(sources().join(file));
         Program { name: name.into(), source, flags: Vec::new(), command: Vec::new() }
     }
 
@@ -83,12 +83,15 @@ impl Program {
 
     /// Compiles unless the binary is newer than source and header.
     pub fn compile(&self, source: &Path) -> Result<PathBuf> {
-        let binary = output().join(&self.name);
-        if is_fresh(&binary, &[source, &folder().join("expect.h")]) {
+        // Another set of flags is another binary, in a folder of its own.
+        let folder = output().join(format!("flags{}", self.flags.concat()).replace('/', "_"));
+        fs::create_dir_all(&folder)?;
+        let binary = folder.join(&self.name);
+        if is_fresh(&binary, &[source, &sources().join("expect.h")]) {
             return Ok(binary);
         }
         // Tests run in parallel: each compiles under its own name, and the last rename wins.
-        let own = output().join(format!("{}.{}", self.name, std::process::id()));
+        let own = folder.join(format!("{}.{}", self.name, std::process::id()));
         let compiler = if source.extension().is_some_and(|e| e == "cpp") { "g++" } else { "gcc" };
         let mut command = Command::new(compiler);
         command.args(["-O1", "-g", "-w"]).args(&self.flags).arg("-o").arg(&own).arg(source);
@@ -112,14 +115,14 @@ impl Program {
     /// A source elsewhere in `e2e/`, as the tripwire.
     #[must_use]
     pub fn beside(path: &str) -> Program {
-        let source = folder().join("..").join(path);
+        let source = sources().join("..").join(path);
         let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         Program { name, source: Some(source), flags: Vec::new(), command: Vec::new() }
     }
 }
 
 /// Where the sources are.
-fn folder() -> PathBuf {
+fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("programs")
 }
 

@@ -21,7 +21,7 @@ use crate::scene::Scene;
 /// The calls asked of strace: all that POSIX counters stand for.
 const CALLS: &str = "trace=open,openat,openat2,creat,close,dup,dup2,dup3,fcntl,read,pread64,readv,\
     preadv,preadv2,write,pwrite64,writev,pwritev,pwritev2,lseek,stat,lstat,fstat,newfstatat,statx,\
-    fsync,fdatasync";
+    fsync,fdatasync,copy_file_range,sendfile,splice";
 
 /// A traced run: what the user saw, and the counters of each file.
 #[derive(Debug)]
@@ -105,6 +105,10 @@ impl<'a> Call<'a> {
         if value < 0 {
             return;
         }
+        if ["copy_file_range", "sendfile", "splice"].contains(&self.name) {
+            self.count_copy(value, work, files);
+            return;
+        }
         let opens = ["open", "openat", "openat2", "creat"].contains(&self.name);
         let path = if opens { Call::path(self.result) } else { Call::path(self.arguments) };
         let named = ["stat", "lstat", "newfstatat", "statx"]
@@ -138,6 +142,22 @@ impl<'a> Call<'a> {
                 counters.add("POSIX_STATS", 1);
             }
             _ => {}
+        }
+    }
+
+    /// Bytes moved inside the kernel are a read of the one file and a write of the other.
+    fn count_copy(&self, value: i64, work: &Path, files: &mut BTreeMap<String, Counters>) {
+        let mut paths = self.arguments.split('<').skip(1).filter_map(|rest| rest.split('>').next());
+        let (first, second) = (paths.next().unwrap_or(""), paths.next().unwrap_or(""));
+        let (from, to) = if self.name == "sendfile" { (second, first) } else { (first, second) };
+        for (path, calls, bytes) in
+            [(from, "POSIX_READS", "POSIX_BYTES_READ"), (to, "POSIX_WRITES", "POSIX_BYTES_WRITTEN")]
+        {
+            if Path::new(path).starts_with(work) {
+                let counters = files.entry(path.to_owned()).or_default();
+                counters.add(calls, 1);
+                counters.add(bytes, value);
+            }
         }
     }
 
@@ -175,18 +195,20 @@ mod tests {
 10 pread64(3</w/a>, 0x1, 8, -1) = -1 EINVAL (Invalid argument)
 10 newfstatat(AT_FDCWD</w>, \"a\", {st_mode=S_IFREG|0644, st_size=1, ...}, 0) = 0
 10 newfstatat(3</w/a>, \"\", {st_mode=S_IFREG|0644, st_size=1, ...}, AT_EMPTY_PATH) = 0
+10 copy_file_range(3</w/a>, NULL, 5</w/b>, NULL, 100, 0) = 60
 10 +++ exited with 0 +++
 ";
         let files = count(text, Path::new("/w")).unwrap();
-        assert_eq!(files.len(), 1);
+        assert_eq!(files.len(), 2);
+        assert_eq!(files["/w/b"].get("POSIX_BYTES_WRITTEN"), 60);
         let a = &files["/w/a"];
         for (counter, want) in [
             ("POSIX_OPENS", 2),
             ("POSIX_DUPS", 1),
             ("POSIX_WRITES", 1),
             ("POSIX_BYTES_WRITTEN", 100),
-            ("POSIX_READS", 1),
-            ("POSIX_BYTES_READ", 7),
+            ("POSIX_READS", 2),
+            ("POSIX_BYTES_READ", 67),
             ("POSIX_STATS", 2),
         ] {
             assert_eq!(a.get(counter), want, "{counter}");

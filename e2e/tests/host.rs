@@ -54,6 +54,15 @@ fn a_missing_log_is_noticed() {
 }
 
 #[test]
+fn a_call_too_many_is_noticed() {
+    let extra = Program::c("extra_write").library().unwrap();
+    let tool = Tool::netra().unwrap().behind(extra);
+    let program = Program::c("plain").named("plain_extra_write");
+    let verdict = Case::of(program).check(&tool).unwrap();
+    complains(&verdict, "plain.dat: POSIX_WRITES is 40, the program did 20");
+}
+
+#[test]
 fn the_tripwire_fires() {
     let tripwire = Program::beside("tripwire/tripwire.c").library().unwrap();
     // The tripwire knows netra by the name of its file.

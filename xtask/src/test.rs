@@ -73,6 +73,8 @@ fn tests(run: &Run) -> Result<()> {
     };
     // A golden file is never accepted unread.
     command.env("INSTA_UPDATE", "no").envs(run.installed.environment());
+    // Built once: a hundred end-to-end test processes need not ask cargo for it.
+    command.env("E2E_LIBRARY", artifact::build()?);
     if run.long {
         command.env("NETRA_TEST_LONG", "1");
     }

@@ -25,6 +25,7 @@ const RULES: &[fn(&Tree) -> Vec<Complaint>] = &[
     source::names_no_machine,
     source::has_no_drawer,
     hazard::every_program_has_a_row,
+    hazard::every_program_is_run,
 ];
 
 /// Checks the repository; fails with all complaints.
