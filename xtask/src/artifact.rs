@@ -49,6 +49,26 @@ pub(crate) fn run(_: &[String]) -> Result<()> {
     other_architecture()
 }
 
+/// The names that the built object exports.
+pub(crate) fn exports() -> Result<BTreeSet<String>> {
+    Ok(symbols(&build()?, "--defined-only")?.iter().map(|line| name(line).to_owned()).collect())
+}
+
+/// The names of the rows in the sources, without building anything.
+pub(crate) fn named_rows(text: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for line in text.lines() {
+        let mut words = line.split_whitespace();
+        if let (Some(name), Some("/"), Some(_), Some("=")) =
+            (words.next(), words.next(), words.next(), words.next())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        {
+            names.insert(name.to_owned());
+        }
+    }
+    names
+}
+
 /// Builds the object with the profile that is shipped; its path.
 pub(crate) fn build() -> Result<PathBuf> {
     start(&mut cargo(&["build", "--package", "netra-preload", "--profile", "preload"]))?;
@@ -83,15 +103,7 @@ fn listed(text: &str) -> BTreeSet<String> {
 fn rows(folder: &Path) -> Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     for entry in fs::read_dir(folder).with_context(|| format!("reading {}", folder.display()))? {
-        for line in read(&entry?.path())?.lines() {
-            let mut words = line.split_whitespace();
-            if let (Some(name), Some("/"), Some(_), Some("=")) =
-                (words.next(), words.next(), words.next(), words.next())
-                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-            {
-                names.insert(name.to_owned());
-            }
-        }
+        names.extend(named_rows(&read(&entry?.path())?));
     }
     Ok(names)
 }

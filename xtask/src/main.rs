@@ -10,6 +10,7 @@ mod demo;
 mod install;
 mod place;
 mod step;
+mod symbols;
 mod test;
 mod tidy;
 mod workload;
@@ -32,6 +33,11 @@ const COMMANDS: &[Command] = &[
         name: "test",
         says: "install what tests need, run everything (--long: more)",
         run: test::run,
+    },
+    Command {
+        name: "symbols",
+        says: "write docs/symbols.md: every I/O function of glibc, covered or why not",
+        run: symbols::run,
     },
     Command { name: "tidy", says: "check the house rules", run: tidy::run },
     Command {

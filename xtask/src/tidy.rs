@@ -7,6 +7,7 @@ mod document;
 mod edge;
 mod hazard;
 mod source;
+mod symbol;
 mod tree;
 
 use anyhow::{Result, bail};
@@ -26,6 +27,7 @@ const RULES: &[fn(&Tree) -> Vec<Complaint>] = &[
     source::has_no_drawer,
     hazard::every_program_has_a_row,
     hazard::every_program_is_run,
+    symbol::every_export_has_a_row,
 ];
 
 /// Checks the repository; fails with all complaints.
