@@ -347,6 +347,13 @@ fn check_ranking(
 }
 
 #[test]
+fn a_job_without_mounts_keeps_its_command_line() {
+    let job = Job { mounts: Vec::new(), ..job(1, 1) };
+    let log = Log::from_bytes(write(&job, Compression::Zlib, &[])).expect("a log");
+    assert_eq!(log.job(), &job);
+}
+
+#[test]
 fn merging_moves_times_to_the_start_of_the_job() {
     let mut floats = vec![0.0; posix::FLOAT.len()];
     floats[posix::F_OPEN_START_TIMESTAMP] = 0.5;

@@ -70,6 +70,20 @@ fn written(test: &str, modules: &[Module], compression: Compression) -> Vec<Path
     modules.iter().map(|&module| log(module)).collect()
 }
 
+/// A log with a job and nothing else: no names, no mounts, no records.
+fn bare(test: &str) -> PathBuf {
+    let path = folder(test).join("bare.darshan");
+    let job = netra_darshan::read::Job::default();
+    let file = File::create(&path).expect("a file");
+    let mut writer = Writer::new(file, Compression::Zlib, &job, []).expect("a disk");
+    writer.block(1, b"behind").expect("a disk");
+    writer.finish().expect("a disk");
+    let log = Log::open(&path).expect("our own log");
+    assert_eq!(log.damage(), []);
+    assert_eq!(log.job(), &job);
+    path
+}
+
 /// What we find ourselves, in the words of `read.py`.
 fn ours(log: &Log) -> Vec<String> {
     let job = &log.job().numbers;
@@ -196,6 +210,7 @@ fn pydarshan_reads_what_we_write_and_merge() {
     let Some(python) = python() else { return };
     let mut paths = written("pydarshan", &PYTHON, Compression::Zlib);
     paths.extend(merged("pydarshan-merge"));
+    paths.push(bare("pydarshan-bare"));
     python_agrees(&python, &paths);
 }
 
@@ -287,7 +302,7 @@ fn the_real_tools_read_what_we_write_and_merge() {
             tools_agree(&parser, &traces, &path);
         }
     }
-    for path in merged("tools-merge") {
+    for path in merged("tools-merge").into_iter().chain([bare("tools-bare")]) {
         tools_agree(&parser, &traces, &path);
     }
 }
