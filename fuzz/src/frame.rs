@@ -7,6 +7,7 @@ use netra_darshan::record::header::{
 use netra_darshan::write::Writer;
 use netra_event::{Module, RecordId};
 use std::io::{self, Cursor};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The rest of a log.
@@ -29,12 +30,9 @@ impl Default for Frame {
 impl Frame {
     /// A log whose one module holds these bytes.
     pub(crate) fn around(self, bytes: &[u8]) -> Vec<u8> {
-        let mount = Mount { point: b"/scratch".to_vec(), kind: b"lustre".to_vec() };
-        let job = Job { exe: b"app".to_vec(), mounts: vec![mount], ..Job::default() };
-        let names = [(RecordId(0), &b"/scratch/file"[..])];
-        let writer = Writer::new(Cursor::new(Vec::new()), self.compression, &job, names);
-        let log = writer.and_then(Writer::finish).expect("memory can be written");
-        let mut log = log.into_inner();
+        static BARE: [OnceLock<Vec<u8>>; 3] = [const { OnceLock::new() }; 3];
+        let made = || bare(self.compression);
+        let mut log = BARE[self.compression as usize].get_or_init(made).clone();
         let slot = usize::from(self.module.code());
         let extent = Extent { offset: log.len() as u64, length: bytes.len() as u64 };
         let at = MODULES_AT + 16 * slot;
@@ -50,6 +48,15 @@ impl Frame {
         log.extend_from_slice(bytes);
         log
     }
+}
+
+/// A log without modules.
+fn bare(compression: Compression) -> Vec<u8> {
+    let mount = Mount { point: b"/scratch".to_vec(), kind: b"lustre".to_vec() };
+    let job = Job { exe: b"app".to_vec(), mounts: vec![mount], ..Job::default() };
+    let names = [(RecordId(0), &b"/scratch/file"[..])];
+    let writer = Writer::new(Cursor::new(Vec::new()), compression, &job, names);
+    writer.and_then(Writer::finish).expect("memory can be written").into_inner()
 }
 
 /// Turns the header's numbers around; the job and the names are then nonsense, which is allowed.

@@ -38,11 +38,7 @@ fn lines(log: &Log) -> Vec<String> {
     String::from_utf8_lossy(&out)
         .lines()
         .filter(|line| !is_packing(line))
-        // Older traces do not know threads; written again they say 0.
-        .map(|line| match line.strip_suffix(" N/A") {
-            Some(segment) if line.starts_with(" X_") => format!("{segment}    0"),
-            _ => line.to_owned(),
-        })
+        .map(str::to_owned)
         .collect()
 }
 

@@ -14,6 +14,8 @@ use std::sync::Arc;
 const INPUT: usize = 64 << 10;
 /// Decompressed bytes kept at once, unless a caller wants more of them in a row.
 const OUTPUT: usize = 256 << 10;
+/// The same to begin with: most regions are small, and memory that is not touched costs nothing.
+const FIRST: usize = 16 << 10;
 
 /// The most that a region may decompress to: `floor`, or `ratio` times its compressed length.
 #[derive(Debug, Clone, Copy)]
@@ -152,7 +154,7 @@ impl Region {
             self.end -= self.start;
             self.start = 0;
         }
-        let room = OUTPUT.max(count);
+        let room = count.max(if self.produced < FIRST as u64 { FIRST } else { OUTPUT });
         if self.output.len() < room {
             self.output.resize(room, 0);
         }

@@ -169,7 +169,7 @@ fn pack(bytes: &[u8], compression: u8) -> Vec<u8> {
             encoder.finish().expect("memory")
         }
         1 => {
-            let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::best());
+            let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
             encoder.write_all(bytes).expect("memory");
             encoder.finish().expect("memory")
         }
