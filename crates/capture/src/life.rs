@@ -65,7 +65,10 @@ pub fn start() {
     unsafe { SETTINGS.read(environment()) };
     time::choose();
     ORIGIN.set(time::pair());
-    if !SETTINGS.disabled() && memory::map().is_some() {
+    if memory::map().is_none() {
+        SETTINGS.disable();
+    }
+    if !SETTINGS.disabled() {
         make_key();
         // SAFETY: both handlers stay as long as the process; we are never unloaded.
         unsafe {
@@ -115,14 +118,23 @@ pub fn ready() -> Option<()> {
     if SETTINGS.disabled() || STARTED.load(Ordering::Acquire) != 2 {
         return None;
     }
-    let private = memory::map()?;
+    let Some(private) = memory::map() else {
+        SETTINGS.disable();
+        return None;
+    };
     // Nobody waits for long: a set-up takes a tenth of a millisecond, once.
     for _ in 0..10_000 {
         if private.alive.load(Ordering::Acquire) != 0 {
             return Some(());
         }
+        if SETTINGS.disabled() {
+            return None;
+        }
         if private.starting.swap(1, Ordering::AcqRel) == 0 {
-            set_up(private);
+            if set_up(private).is_none() {
+                // No memory: netra stays out of this process, and nobody asks again.
+                SETTINGS.disable();
+            }
         } else {
             sys::give_way();
         }
@@ -130,8 +142,8 @@ pub fn ready() -> Option<()> {
     None
 }
 
-/// Makes the segment and fills its head.
-fn set_up(private: &Private) {
+/// Makes the segment and fills its head; none if there is no memory for it.
+fn set_up(private: &Private) -> Option<()> {
     let process = sys::ask(libc::SYS_getpid);
     let before = PROCESS.swap(process, Ordering::Relaxed);
     if before != 0 {
@@ -144,7 +156,7 @@ fn set_up(private: &Private) {
     };
     let wanted = path.is_some();
     let budget = if SETTINGS.traces() { SETTINGS.budget() } else { 0 };
-    let Some(header) = ARENA.create(path, budget as usize) else { return };
+    let header = ARENA.create(path, budget as usize)?;
     name::set_up();
     crate::site::set_up();
     fill(header, process, before);
@@ -168,6 +180,7 @@ fn set_up(private: &Private) {
         line.push(b"\n");
         sys::say(2, line.bytes());
     }
+    Some(())
 }
 
 fn fill(header: &Header, process: u32, before: u32) {

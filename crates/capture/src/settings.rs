@@ -99,6 +99,11 @@ impl Settings {
         self.disabled.load(Ordering::Relaxed) != 0
     }
 
+    /// Keeps netra out of this process from now on.
+    pub fn disable(&self) {
+        self.disabled.store(1, Ordering::Relaxed);
+    }
+
     /// Whether events are written.
     #[inline(always)]
     #[must_use]

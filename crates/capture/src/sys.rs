@@ -132,15 +132,6 @@ impl Descriptor {
         Ok(())
     }
 
-    /// Rights of the file.
-    ///
-    /// # Errors
-    /// The kernel refuses.
-    pub fn set_mode(&self, mode: u32) -> Result<()> {
-        // SAFETY: changes a file of ours only.
-        done(unsafe { syscall(libc::SYS_fchmod, [word(self.0), mode as usize, 0, 0, 0, 0]) })
-    }
-
     /// Which file it is.
     ///
     /// # Errors

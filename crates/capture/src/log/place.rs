@@ -26,10 +26,11 @@ impl Target {
         partial.push(b"_partial");
         let name = partial.path().ok_or(Refused(libc::ENAMETOOLONG))?;
         let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW;
-        let file = match sys::open(name, flags, 0o600) {
+        // Once it is open it can be written, whatever its rights say to those who come later.
+        let file = match sys::open(name, flags, 0o400) {
             Err(Refused(libc::ENOENT)) => {
                 make_directories(&complete);
-                sys::open(name, flags, 0o600)
+                sys::open(name, flags, 0o400)
             }
             opened => opened,
         }?;
@@ -42,7 +43,6 @@ impl Target {
 
     /// The log is complete: it gets its name, and nobody changes it any more.
     pub(super) fn keep(&mut self) -> Result<(), Refused> {
-        self.file.set_mode(0o400)?;
         let (Some(from), Some(to)) = (self.partial.path(), self.complete.path()) else {
             return Err(Refused(libc::ENAMETOOLONG));
         };
