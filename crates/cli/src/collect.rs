@@ -31,6 +31,8 @@ pub(crate) struct Pieces {
 pub(crate) struct Found {
     pub(crate) pieces: Vec<Piece>,
     pub(crate) complaints: Vec<String>,
+    /// Whether processes run on, whose logs are still to come.
+    pub(crate) running: bool,
 }
 
 impl Pieces {
@@ -102,6 +104,7 @@ impl Pieces {
 
 fn without_running(mut found: Found, folder: &Path) -> Found {
     for piece in found.pieces.extract_if(.., |piece| piece.life == Life::Running) {
+        found.running = true;
         found.complaints.push(format!(
             "process {} ({}) still runs; its log will be in {}",
             piece.pid,

@@ -13,7 +13,8 @@ use netra_show::run::{self, Run};
 use netra_stream::job::{Job, Name, Target};
 use netra_stream::memory;
 
-use crate::collect::Pieces;
+use crate::collect::{Found, Pieces};
+use crate::doctor::{self, Level};
 use crate::launch::child::{self, End};
 use crate::launch::library;
 use crate::surroundings;
@@ -95,11 +96,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             Ok(ExitCode::from(code))
         }
         End::Ran(status) => {
-            if recording && let Err(error) = args.finish(&pieces, &target) {
+            let found = if recording { pieces.collect() } else { Found::default() };
+            let running = found.running;
+            if recording && let Err(error) = args.finish(&pieces, found, &target) {
                 // The command's exit code stays its own.
                 eprintln!("netra: {error:#}");
             }
-            pieces.clear();
+            if !running {
+                pieces.clear();
+            }
             Ok(child::end_like(status))
         }
     }
@@ -138,17 +143,27 @@ impl Args {
         true
     }
 
+    /// Says that there is no log: because the library could not get in, or had nothing to record.
+    fn say_nothing(&self) {
+        let mut hindered = false;
+        for finding in doctor::program(&self.command[0]) {
+            if finding.level == Level::Bad {
+                hindered = true;
+                eprintln!("netra: nothing was recorded: {}", finding.says);
+            }
+        }
+        if !hindered && !self.quiet {
+            eprintln!("netra: no I/O on files was recorded; there is no log");
+        }
+    }
+
     /// Makes the log and speaks about it.
-    fn finish(&self, pieces: &Pieces, target: &Target) -> Result<()> {
-        let found = pieces.collect();
+    fn finish(&self, pieces: &Pieces, found: Found, target: &Target) -> Result<()> {
         for complaint in &found.complaints {
             eprintln!("netra: {complaint}");
         }
         if found.pieces.is_empty() {
-            eprintln!(
-                "netra: nothing was recorded; `netra doctor {}` may say why",
-                self.command[0].display()
-            );
+            self.say_nothing();
             return Ok(());
         }
         let job = Job::new(found.pieces);

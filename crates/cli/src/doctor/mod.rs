@@ -38,6 +38,11 @@ pub(crate) fn bad(says: impl Into<String>) -> Finding {
     Finding { level: Level::Bad, says: says.into() }
 }
 
+/// Looks at a command alone.
+pub(crate) fn program(command: &OsStr) -> Vec<Finding> {
+    program::examine(command)
+}
+
 /// Looks at everything; at a command too if there is one.
 pub(crate) fn examine(command: Option<&OsStr>) -> Vec<Finding> {
     let mut findings = Vec::new();

@@ -19,17 +19,24 @@ pub(super) fn number(pieces: &[Piece]) -> (Vec<Option<Rank>>, u32) {
         None if ranked => piece.moved,
         _ => piece.counted || nobody,
     };
-    for (piece, number) in pieces.iter().zip(&mut numbers) {
-        if let Some(rank) = piece.rank.filter(|rank| counted(piece) && !taken.contains(rank)) {
-            taken.push(rank);
-            *number = Some(Rank(i64::from(rank)));
+    // Of several images with one rank, as a script that ends in exec leaves them, the first that
+    // moved data is the rank.
+    for moved in [true, false] {
+        for (piece, number) in pieces.iter().zip(&mut numbers) {
+            let first = |rank: &u32| !taken.contains(rank);
+            let counts = counted(piece) && piece.moved == moved;
+            if let Some(rank) = piece.rank.filter(|rank| counts && first(rank)) {
+                taken.push(rank);
+                *number = Some(Rank(i64::from(rank)));
+            }
         }
     }
     let known = pieces.iter().filter_map(|piece| piece.nprocs).max().unwrap_or(0);
     let ranks = taken.iter().map(|&rank| rank.saturating_add(1)).max().unwrap_or(0);
     let mut next = known.max(ranks);
     for (piece, number) in pieces.iter().zip(&mut numbers) {
-        if number.is_none() && counted(piece) {
+        // What is not a rank and moved nothing beside ranks is left to its segment.
+        if number.is_none() && counted(piece) && (piece.moved || !ranked) {
             *number = Some(Rank(i64::from(next)));
             next = next.saturating_add(1);
         }
@@ -45,7 +52,17 @@ mod tests {
 
     #[track_caller]
     fn check(pieces: &[(Option<u32>, Option<u32>, bool)], want: &[Option<i64>], nprocs: u32) {
-        let piece = |&(rank, nprocs, counted): &(Option<u32>, Option<u32>, bool)| Piece {
+        let pieces: Vec<_> =
+            pieces.iter().map(|&(rank, size, did)| (rank, size, did, did)).collect();
+        check_moved(&pieces, want, nprocs);
+    }
+
+    /// Rank, number of ranks, whether it counted anything, whether it moved data.
+    type Row = (Option<u32>, Option<u32>, bool, bool);
+
+    #[track_caller]
+    fn check_moved(pieces: &[Row], want: &[Option<i64>], nprocs: u32) {
+        let piece = |&(rank, nprocs, counted, moved): &Row| Piece {
             path: "a".into(),
             kind: Kind::Segment,
             job: Vec::new(),
@@ -60,7 +77,7 @@ mod tests {
             state: None,
             life: Life::Over,
             counted,
-            moved: counted,
+            moved,
             events: 0,
             dropped: Vec::new(),
             notes: Vec::new(),
@@ -85,6 +102,14 @@ mod tests {
     fn a_launcher_that_moved_nothing_is_no_process_of_the_job() {
         let ranked = |rank| (Some(rank), Some(2), true);
         check(&[(None, None, false), ranked(0), ranked(1)], &[None, Some(0), Some(1)], 2);
+    }
+
+    #[test]
+    fn the_image_that_moved_data_is_the_rank() {
+        let (shell, program) = ((Some(0), Some(1), true, false), (Some(0), Some(1), true, true));
+        check_moved(&[shell, program], &[None, Some(0)], 1);
+        check_moved(&[program, shell, program], &[Some(0), None, Some(1)], 2);
+        check_moved(&[shell, shell], &[Some(0), None], 1);
     }
 
     #[test]

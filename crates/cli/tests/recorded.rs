@@ -1,0 +1,295 @@
+//! `netra run` and `netra recover` with the real library in real commands: exact totals, whatever
+//! becomes of the processes.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use netra_e2e::Tool;
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+/// A folder of its own for one test, outside the paths that are not recorded.
+struct Place {
+    folder: TempDir,
+    library: PathBuf,
+}
+
+impl Place {
+    fn new() -> Place {
+        let library = Tool::netra().expect("the library is built").library().to_owned();
+        Place { folder: TempDir::new().expect("a folder"), library }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn command(&self, program: impl AsRef<Path>) -> Command {
+        let mut command = Command::new(program.as_ref());
+        command.current_dir(self.folder.path()).env_clear().stdin(Stdio::null());
+        command.env("PATH", "/usr/bin:/bin").env("TZ", "UTC").env("NETRA_PRELOAD", &self.library);
+        command.env("NETRA_SEGMENT_DIR", self.path("segments")).env("HOME", self.path("home"));
+        command
+    }
+
+    fn netra(&self, words: &[&str]) -> Command {
+        fs::create_dir_all(self.path("segments")).expect("a folder");
+        let mut command = self.command(env!("CARGO_BIN_EXE_netra"));
+        command.args(words);
+        command
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
+        let first = ["run", "--log-file", "job.darshan", "--"];
+        self.netra(&[&first, words].concat()).output().expect("netra starts")
+    }
+
+    /// A counter of the job's log, over all files whose name ends so.
+    #[track_caller]
+    fn counter(&self, name: &str, file: &str) -> u64 {
+        let done = self.netra(&["parse", "job.darshan"]).output().expect("netra starts");
+        // 1 says that the trace is not complete; counters are.
+        assert!(matches!(done.status.code(), Some(0 | 1)), "{done:?}");
+        let text = String::from_utf8(done.stdout).expect("text");
+        let rows = text.lines().filter(|line| !line.starts_with('#'));
+        let rows = rows.map(|line| line.split('\t').collect::<Vec<_>>());
+        let mine = rows.filter(|row| row.len() > 5 && row[3] == name && row[5].ends_with(file));
+        mine.map(|row| row[4].parse::<u64>().expect("a count")).sum()
+    }
+
+    /// Everything that should be gone after a run.
+    #[track_caller]
+    fn is_tidy(&self) {
+        let folder = self.path(&format!("segments/netra-{}", rustix::process::geteuid().as_raw()));
+        let left = fs::read_dir(folder).map(Iterator::count).unwrap_or(0);
+        assert_eq!(left, 0, "segments are left");
+        let hidden: Vec<_> = fs::read_dir(self.folder.path())
+            .expect("a folder")
+            .flatten()
+            .map(|entry| entry.file_name())
+            .filter(|name| name.to_string_lossy().starts_with(".netra"))
+            .collect();
+        assert!(hidden.is_empty(), "{hidden:?}");
+    }
+}
+
+fn said(done: &Output) -> String {
+    String::from_utf8(done.stderr.clone()).expect("text")
+}
+
+#[test]
+fn a_command_becomes_a_log_and_a_few_lines() {
+    let place = Place::new();
+    let done = place.run(&["dd", "if=/dev/zero", "of=out", "bs=1000", "count=50", "status=none"]);
+    let text = said(&done);
+    assert!(done.status.success(), "{text}");
+    assert_eq!(place.counter("POSIX_WRITES", "/out"), 50);
+    assert_eq!(place.counter("POSIX_BYTES_WRITTEN", "/out"), 50_000);
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("netra: I/O took "), "{text}");
+    assert_eq!(lines[1], "       read 0 B, wrote 48.8 KiB, 1 file by 1 process");
+    assert!(lines[2].contains("/out: ") && lines[2].ends_with(", wrote 48.8 KiB"), "{text}");
+    assert!(lines[3].starts_with("       complete: "), "{text}");
+    let log = fs::canonicalize(place.folder.path()).unwrap().join("job.darshan");
+    assert_eq!(lines[4], format!("       log {}", log.display()));
+    place.is_tidy();
+    let quiet = place.netra(&["run", "-q", "--log-dir", "logs", "--", "true"]).output().unwrap();
+    assert_eq!(said(&quiet), "");
+}
+
+#[test]
+fn forked_and_replaced_images_are_all_in_it() {
+    let place = Place::new();
+    let script = "dd if=/dev/zero of=one bs=100 count=3 status=none & \
+        dd if=/dev/zero of=two bs=100 count=5 status=none; wait; \
+        echo shell > three; exec dd if=two of=four bs=250 status=none";
+    let done = place.run(&["sh", "-c", script]);
+    assert!(done.status.success(), "{}", said(&done));
+    let written = |file: &str| {
+        (place.counter("POSIX_WRITES", file), place.counter("POSIX_BYTES_WRITTEN", file))
+    };
+    assert_eq!(written("/one"), (3, 300));
+    assert_eq!(written("/two"), (5, 500));
+    assert_eq!(written("/three"), (1, 6));
+    assert_eq!(written("/four"), (2, 500));
+    assert_eq!(place.counter("POSIX_BYTES_READ", "/two"), 500);
+    place.is_tidy();
+}
+
+/// Writes 500 times 100 bytes and then does something to itself.
+fn perl(then: &str) -> String {
+    format!("open(F, '>', 'killed'); syswrite(F, 'x' x 100) for 1..500; {then}")
+}
+
+#[test]
+fn a_killed_process_keeps_its_exact_totals_and_its_signal() {
+    let place = Place::new();
+    let done = place.run(&["sh", "-c", "perl -e \"$0\"; echo $?", &perl("kill 9, $$")]);
+    assert_eq!(String::from_utf8_lossy(&done.stdout), "137\n");
+    assert_eq!(place.counter("POSIX_WRITES", "/killed"), 500);
+    assert_eq!(place.counter("POSIX_BYTES_WRITTEN", "/killed"), 50_000);
+    assert!(said(&done).contains("1 process was killed; what it had recorded is in the log"));
+    place.is_tidy();
+}
+
+#[test]
+fn segments_of_a_bare_library_are_recovered_exactly() {
+    let place = Place::new();
+    fs::create_dir_all(place.path("segments")).unwrap();
+    for _ in 0..2 {
+        let mut command = place.command("perl");
+        command.args(["-e", &perl("kill 9, $$")]);
+        command.env("LD_PRELOAD", &place.library).env("NETRA_JOB", "mine");
+        command.env("NETRA_LOG_DIR", place.path("logs"));
+        assert_eq!(command.status().unwrap().code(), None);
+    }
+    let done = place.netra(&["recover", "-o", "job.darshan"]).output().unwrap();
+    assert_eq!(done.status.code(), Some(0), "{}", said(&done));
+    assert!(said(&done).starts_with("netra: job mine: 2 processes, "), "{}", said(&done));
+    assert_eq!(place.counter("POSIX_WRITES", "/killed"), 1000);
+    assert_eq!(place.counter("POSIX_BYTES_WRITTEN", "/killed"), 100_000);
+    place.is_tidy();
+}
+
+#[test]
+fn a_running_process_can_be_looked_at_and_recovered_later() {
+    let place = Place::new();
+    fs::create_dir_all(place.path("segments")).unwrap();
+    let mut command = place.command("perl");
+    command.args(["-e", &perl("$| = 1; print \"ready\\n\"; sleep 100")]);
+    command.env("LD_PRELOAD", &place.library).env("NETRA_JOB", "mine").stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "ready\n");
+    let done = place.netra(&["recover"]).output().unwrap();
+    assert!(said(&done).contains("1 belong to processes that still run"), "{}", said(&done));
+    let folder = place.path(&format!("segments/netra-{}", rustix::process::geteuid().as_raw()));
+    let segment = fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+    let words = ["recover", "-o", "job.darshan", segment.to_str().unwrap()];
+    let done = place.netra(&words).output().unwrap();
+    assert_eq!(done.status.code(), Some(0), "{}", said(&done));
+    assert_eq!(place.counter("POSIX_WRITES", "/killed"), 500, "while it runs");
+    fs::remove_file(place.path("job.darshan")).unwrap();
+    kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
+    child.wait().unwrap();
+    let done = place.netra(&["recover", "-o", "job.darshan"]).output().unwrap();
+    assert_eq!(done.status.code(), Some(0), "{}", said(&done));
+    assert_eq!(place.counter("POSIX_WRITES", "/killed"), 500, "after its death");
+    place.is_tidy();
+}
+
+#[test]
+fn a_process_that_outlives_the_command_is_said_and_not_waited_for() {
+    let place = Place::new();
+    let script = "perl -e \"$0\" >/dev/null 2>&1 & echo $!; until [ -s late ]; do sleep 0.01; done; \
+        dd if=/dev/zero of=out bs=10 count=1 status=none";
+    let late = "open(F, '>', 'late'); syswrite(F, 'x'); sleep 1000";
+    let done = place.run(&["sh", "-c", script, late]);
+    let pid: i32 = String::from_utf8_lossy(&done.stdout).trim().parse().unwrap();
+    let text = said(&done);
+    let line = format!("netra: process {pid} (perl -e {late}) still runs; its log will be in ");
+    let folder = text.lines().find_map(|said| said.strip_prefix(&line)).expect(&text).to_owned();
+    assert_eq!(place.counter("POSIX_WRITES", "/out"), 1);
+    kill_process(Pid::from_raw(pid).unwrap(), Signal::TERM).unwrap();
+    assert!(Path::new(&folder).is_dir());
+}
+
+#[test]
+fn a_spent_budget_is_said_and_the_counters_stay_exact() {
+    let place = Place::new();
+    let words = ["run", "--log-file", "job.darshan", "--trace-budget", "64KiB", "--", "dd"];
+    let more = ["if=/dev/zero", "of=out", "bs=1", "count=20000", "status=none"];
+    let done = place.netra(&[&words[..], &more].concat()).output().unwrap();
+    assert!(done.status.success());
+    let text = said(&done);
+    assert!(text.contains("counters are complete, the trace is not: of "), "{text}");
+    assert!(
+        text.contains(
+            " are left out because the trace budget was spent (--trace-budget raises it)"
+        ),
+        "{text}"
+    );
+    assert_eq!(place.counter("POSIX_WRITES", "/out"), 20_000);
+    let done = place.netra(&["info", "job.darshan"]).output().unwrap();
+    assert_eq!(done.status.code(), Some(1), "something is missing from the trace");
+}
+
+#[test]
+fn without_a_trace_there_are_counters() {
+    let place = Place::new();
+    let words = ["run", "--log-file", "job.darshan", "--no-trace", "--", "dd"];
+    let more = ["if=/dev/zero", "of=out", "bs=10", "count=7", "status=none"];
+    let done = place.netra(&[&words[..], &more].concat()).output().unwrap();
+    assert!(said(&done).contains("counters are complete; calls were not traced, as asked"));
+    assert_eq!(place.counter("POSIX_WRITES", "/out"), 7);
+    let done = place.netra(&["dxt", "job.darshan"]).output().unwrap();
+    let text = String::from_utf8(done.stdout).unwrap();
+    assert!(text.contains("# no DXT module data available"), "{text}");
+}
+
+#[test]
+fn bad_settings_are_said_after_the_run() {
+    let place = Place::new();
+    let words = ["run", "--log-file", "job.darshan", "--modules", "POZIX", "--", "dd"];
+    let more = ["if=/dev/zero", "of=out", "bs=10", "count=7", "status=none"];
+    let done = place.netra(&[&words[..], &more].concat()).output().unwrap();
+    assert!(
+        said(&done).contains("note: setting modules: \"POZIX\" is no module"),
+        "{}",
+        said(&done)
+    );
+    assert_eq!(place.counter("POSIX_WRITES", "/out"), 7);
+}
+
+#[test]
+fn ranks_of_an_mpi_job_keep_their_numbers() {
+    let launchers: [(&str, &[&str]); 2] =
+        [("mpirun.mpich", &[]), ("mpirun.openmpi", &["--allow-run-as-root", "--oversubscribe"])];
+    for (launcher, words) in launchers {
+        let place = Place::new();
+        if place.command(launcher).arg("--version").output().is_err() {
+            eprintln!("skipped: {launcher} is not installed");
+            continue;
+        }
+        // No MPI is needed in the program to be started as a rank.
+        let rank = "r=${PMI_RANK:-$OMPI_COMM_WORLD_RANK}; \
+            exec dd if=/dev/zero of=own$r bs=$((r + 1)) count=10 status=none";
+        let done = place.run(&[&[launcher], words, &["-n", "2", "sh", "-c", rank]].concat());
+        assert!(done.status.success(), "{launcher}: {}", said(&done));
+        for (rank, bytes) in [(0, 10), (1, 20)] {
+            assert_eq!(place.counter("POSIX_BYTES_WRITTEN", &format!("/own{rank}")), bytes);
+        }
+        let done = place.netra(&["parse", "job.darshan"]).output().unwrap();
+        let text = String::from_utf8(done.stdout).unwrap();
+        let line = text
+            .lines()
+            .find(|line| line.contains("POSIX_BYTES_WRITTEN\t20\t") && line.contains("/own1\t"));
+        assert!(line.is_some_and(|line| line.starts_with("POSIX\t1\t")), "{launcher}: {line:?}");
+        place.is_tidy();
+    }
+}
+
+#[test]
+fn an_interrupt_from_the_terminal_reaches_the_command_once() {
+    let place = Place::new();
+    let script = "trap 'echo interrupted' INT; echo ready; \
+        i=0; while [ $i -lt 40 ]; do sleep 0.05; i=$((i + 1)); done";
+    let mut command = place.netra(&["run", "-q", "--", "sh", "-c", script]);
+    // A group of its own, as a shell gives to a job; the terminal signals all of it.
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert_eq!(lines.next().unwrap().unwrap(), "ready");
+    let begun = Instant::now();
+    rustix::process::kill_process_group(Pid::from_child(&child), Signal::INT).unwrap();
+    let rest: Vec<String> = lines.map(Result::unwrap).collect();
+    // Sent by a process, it comes to the command directly and through us; from a terminal, once.
+    assert!((1..=2).contains(&rest.len()), "{rest:?}");
+    assert!(rest.iter().all(|line| line == "interrupted"));
+    assert!(child.wait().unwrap().success());
+    assert!(begun.elapsed() < Duration::from_secs(60));
+}
