@@ -8,6 +8,7 @@ mod contest;
 mod follow;
 mod measured;
 mod parse;
+mod report;
 
 use anyhow::{Result, bail};
 
@@ -27,6 +28,11 @@ const BENCHES: &[Bench] = &[
         name: "parse",
         says: "reading logs: netra, the C tools (where on the PATH) and PyDarshan",
         run: parse::run,
+    },
+    Bench {
+        name: "report",
+        says: "diagnosing logs: netra, Drishti and PyDarshan",
+        run: report::run,
     },
 ];
 

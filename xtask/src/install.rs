@@ -43,10 +43,13 @@ const DEBIAN: &[Need] = &[
 ];
 
 /// Versions are pinned: a judge that changes by itself judges nothing.
-const PYTHON: &[Need] = &[Need {
-    package: "darshan==3.5.0",
-    reason: "PyDarshan: its own library and example logs judge our reader",
-}];
+const PYTHON: &[Need] = &[
+    Need {
+        package: "darshan==3.5.0",
+        reason: "PyDarshan: its own library and example logs judge our reader",
+    },
+    Need { package: "drishti-io==0.8", reason: "Drishti: what our diagnosis is measured beside" },
+];
 
 /// What is here after an installation, and what is not.
 #[derive(Default)]

@@ -19,6 +19,7 @@ mod progress;
 mod summary;
 mod time;
 
+pub mod compare;
 pub mod counters;
 pub mod difference;
 pub mod info;

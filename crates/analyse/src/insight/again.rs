@@ -54,10 +54,13 @@ fn finding(
     (moved, different): (u64, u64),
     (facts, limit): (&Facts, &Thresholds),
 ) -> Finding {
-    let path = facts.cost(|spent| {
+    let files: Vec<&FileFacts> = found.iter().map(|one| one.0).collect();
+    let path = facts.cost_in(&files, |file, spent| {
         let seconds = if direction == Direction::Read { spent.read } else { spent.write };
-        let one = found.iter().find(|one| one.0.id == spent.file && spent.layer != Layer::Stdio);
-        one.map_or(0.0, |one| spent.part(seconds) * (1.0 - one.2 as f64 / one.1 as f64))
+        let amounts = amounts(file, direction, facts).filter(|_| spent.layer != Layer::Stdio);
+        amounts.map_or(0.0, |(moved, different)| {
+            spent.part(seconds) * (1.0 - different as f64 / moved as f64)
+        })
     });
     let list: Vec<&str> = found.iter().map(|one| one.0.name()).collect();
     let factor = moved as f64 / different.max(1) as f64;
@@ -69,7 +72,6 @@ fn finding(
         names(&list),
         Bytes(different)
     );
-    let files: Vec<&FileFacts> = found.iter().map(|one| one.0).collect();
     Finding::costing(slug, path.seconds, says, facts, limit)
         .sure(Confidence::Medium)
         .to(&[Audience::Developer, Audience::User])

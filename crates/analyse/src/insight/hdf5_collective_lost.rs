@@ -42,8 +42,7 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
         return Outcome::Passed("HDF5's collective transfers reach MPI-IO".into());
     }
     found.sort_by_key(|file| std::cmp::Reverse(calls(file)));
-    let path = facts.cost(|spent| {
-        let Some(file) = found.iter().find(|file| file.id == spent.file) else { return 0.0 };
+    let path = facts.cost_in(&found, |file, spent| {
         let read = if lost(file, Direction::Read) > 0 { spent.read } else { 0.0 };
         let write = if lost(file, Direction::Write) > 0 { spent.write } else { 0.0 };
         let bytes = file.through(Layer::Mpiio).map_or(0, |usage| usage.bytes()) as f64;

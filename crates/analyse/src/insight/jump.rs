@@ -35,10 +35,10 @@ pub(super) fn check(
     }
     let mut found: Vec<&FileFacts> = facts.files.iter().filter(|file| jumps(file) > 0).collect();
     found.sort_by_key(|file| std::cmp::Reverse(jumps(file)));
-    let path = facts.cost(|spent| {
+    let path = facts.cost_in(&found, |file, spent| {
         let seconds = if direction == Direction::Read { spent.read } else { spent.write };
-        let file = found.iter().find(|file| file.id == spent.file && spent.layer != Layer::Stdio);
-        file.map_or(0.0, |file| weight(file, direction, limit) * spent.part(seconds))
+        let own = if spent.layer == Layer::Stdio { 0.0 } else { spent.part(seconds) };
+        weight(file, direction, limit) * own
     });
     if facts.share(path.seconds) < limit.worth_share.0 {
         return Outcome::Passed(format!(

@@ -42,10 +42,7 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
             count(calls)
         ));
     }
-    let path = facts.cost(|spent| {
-        let here = found.iter().any(|file| file.id == spent.file);
-        if here { spent.part(spent.read + spent.write) } else { 0.0 }
-    });
+    let path = facts.cost_in(&found, |_, spent| spent.part(spent.read + spent.write));
     if facts.share(path.seconds) < limit.worth_share.0 {
         return Outcome::Passed(format!(
             "{} of {} calls begin inside a block, but take no more than {}",

@@ -65,11 +65,7 @@ fn wanted(file: &FileFacts) -> u64 {
 
 fn finding(facts: &Facts, limit: &Thresholds, narrow: &[&FileFacts]) -> Finding {
     let saved = |file: &FileFacts| 1.0 - 1.0 / wanted(file) as f64;
-    let lost = facts
-        .cost(|spent| {
-            narrow.iter().find(|file| file.id == spent.file).map_or(0.0, |file| saved(file))
-        })
-        .seconds;
+    let lost = facts.cost_in(narrow, |file, _| saved(file)).seconds;
     let largest = narrow.iter().max_by_key(|file| file.bytes()).copied().unwrap_or(narrow[0]);
     let list: Vec<&str> = narrow.iter().map(|file| file.name()).collect();
     let heavy = largest.heaviest.get(&Layer::Posix).zip(largest.through(Layer::Posix));

@@ -31,9 +31,7 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
         ));
     }
     found.sort_by_key(|file| std::cmp::Reverse(opens(file)));
-    let path = facts.cost(|spent| {
-        if found.iter().any(|file| file.id == spent.file) { spent.part(spent.meta) } else { 0.0 }
-    });
+    let path = facts.cost_in(&found, |_, spent| spent.part(spent.meta));
     let list: Vec<&str> = found.iter().map(|file| file.name()).collect();
     let says = format!(
         "{} is opened {} times{}",

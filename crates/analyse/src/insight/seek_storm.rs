@@ -34,12 +34,8 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     }
     stormy.sort_by_key(|one| std::cmp::Reverse(one.1));
     let files: Vec<&FileFacts> = stormy.iter().map(|one| one.0).collect();
-    let path = facts.cost(|spent| {
-        let usage = files
-            .iter()
-            .find(|file| file.id == spent.file)
-            .and_then(|file| file.through(Layer::Posix));
-        usage.map_or(0.0, |usage| {
+    let path = facts.cost_in(&files, |file, spent| {
+        file.through(Layer::Posix).map_or(0.0, |usage| {
             let all = usage.seeks + usage.opens + usage.stats;
             spent.part(spent.meta) * usage.seeks as f64 / all.max(1) as f64
         })

@@ -54,16 +54,11 @@ pub(super) fn check(case: &Case, facts: &Facts, limit: &Thresholds) -> Outcome {
     let mut costly: Vec<(f64, &FileFacts)> = files
         .iter()
         .filter(|file| small(file) > 0)
-        .map(|file| (facts.cost(|spent| weight(case, facts, file, spent, limit)).seconds, *file))
+        .map(|file| (seconds(case, file), *file))
         .collect();
     costly.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.path.cmp(&b.1.path)));
     let costly: Vec<&FileFacts> = costly.into_iter().map(|(_, file)| file).collect();
-    let path = facts.cost(|spent| {
-        costly
-            .iter()
-            .find(|file| file.id == spent.file)
-            .map_or(0.0, |file| weight(case, facts, file, spent, limit))
-    });
+    let path = facts.cost_in(&costly, |file, spent| weight(case, file, spent, limit));
     if facts.share(path.seconds) < limit.worth_share.0 {
         return Outcome::Passed(format!(
             "{} of {} {verb}s to {kind} are below {}, but cost no more than {}",
@@ -76,11 +71,14 @@ pub(super) fn check(case: &Case, facts: &Facts, limit: &Thresholds) -> Outcome {
     Outcome::Found(vec![finding(case, facts, limit, &costly, (total, calls, path.seconds))])
 }
 
+/// Seconds of all ranks in this direction, by the layer that took most.
+fn seconds(case: &Case, file: &FileFacts) -> f64 {
+    file.layers.values().map(|usage| usage.flow(case.direction).seconds).fold(0.0, f64::max)
+}
+
 /// The share of a file's time that small calls cost.
-fn weight(case: &Case, facts: &Facts, file: &FileFacts, spent: &Spent, limit: &Thresholds) -> f64 {
-    let Some(posix) = file.through(Layer::Posix).filter(|_| spent.file == file.id) else {
-        return 0.0;
-    };
+fn weight(case: &Case, file: &FileFacts, spent: &Spent, limit: &Thresholds) -> f64 {
+    let Some(posix) = file.through(Layer::Posix) else { return 0.0 };
     if spent.layer == Layer::Stdio {
         return 0.0;
     }
@@ -91,7 +89,7 @@ fn weight(case: &Case, facts: &Facts, file: &FileFacts, spent: &Spent, limit: &T
         Direction::Read => spent.part(spent.read),
         Direction::Write => spent.part(spent.write),
     };
-    let below = below_collective(case.direction, facts, file);
+    let below = below_collective(case.direction, file);
     let seconds =
         file.layers.get(&spent.layer).map_or(0.0, |usage| usage.flow(case.direction).seconds)
             * below;
@@ -101,7 +99,7 @@ fn weight(case: &Case, facts: &Facts, file: &FileFacts, spent: &Spent, limit: &T
 }
 
 /// Under mostly collective MPI-IO, the part of the time that POSIX takes on its busiest rank.
-fn below_collective(direction: Direction, _: &Facts, file: &FileFacts) -> f64 {
+fn below_collective(direction: Direction, file: &FileFacts) -> f64 {
     let Some(mpiio) = file.through(Layer::Mpiio).map(|usage| usage.flow(direction)) else {
         return 1.0;
     };

@@ -42,13 +42,7 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
         })
     };
     let mut found: Vec<&FileFacts> = shared.iter().copied().filter(whole).collect();
-    let path = facts.cost(|spent| {
-        if found.iter().any(|file| file.id == spent.file) {
-            spent.part(spent.read + spent.meta)
-        } else {
-            0.0
-        }
-    });
+    let path = facts.cost_in(&found, |_, spent| spent.part(spent.read + spent.meta));
     if found.is_empty() || path.seconds < limit.shared_posix_seconds.0 {
         return Outcome::Passed(format!(
             "{} shared inputs cost no second together, or are read in parts",

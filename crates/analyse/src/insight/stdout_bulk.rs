@@ -30,8 +30,7 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     if bytes < limit.stdout_bytes.0 {
         return Outcome::Passed(format!("{} go to standard output and error", Bytes(bytes)));
     }
-    let path = facts
-        .cost(|spent| if streams.iter().any(|file| file.id == spent.file) { 1.0 } else { 0.0 });
+    let path = facts.cost_in(&streams, |_, _| 1.0);
     Outcome::Found(vec![
         Finding::costing(
             RULE.slug,

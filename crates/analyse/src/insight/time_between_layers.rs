@@ -60,7 +60,9 @@ fn independent(
     limit: &Thresholds,
 ) -> Option<Finding> {
     let (above, below) = (above.flow(direction).seconds, below.flow(direction).seconds);
-    if above <= limit.layer_factor.0 * below {
+    // No rank can lose more than its slowest took, which spares the search in most files.
+    let most = file.slowest.get(&Layer::Mpiio).map_or(0.0, |slowest| slowest.seconds);
+    if above <= limit.layer_factor.0 * below || most < limit.layer_seconds.0 {
         return None;
     }
     let between = 1.0 - below / above;

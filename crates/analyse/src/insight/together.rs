@@ -56,12 +56,9 @@ fn finding(
         .iter()
         .map(|file| flow(file))
         .fold((0, 0), |sum, one| (sum.0 + one.independent, sum.1 + one.collective));
-    let path = facts.cost(|spent| {
+    let path = facts.cost_in(found, |file, spent| {
         let seconds = if direction == Direction::Read { spent.read } else { spent.write };
-        found
-            .iter()
-            .find(|file| file.id == spent.file)
-            .map_or(0.0, |file| weight(&flow(file), limit) * spent.part(seconds))
+        weight(&flow(file), limit) * spent.part(seconds)
     });
     let verb = direction.verb();
     let list: Vec<&str> = found.iter().map(|file| file.name()).collect();

@@ -1,6 +1,7 @@
 //! The same block read by (nearly) every rank: one of them could read it and tell the others.
 
-use crate::{Thresholds, TraceRow};
+use super::traced::Rows;
+use crate::Thresholds;
 
 /// Blocks of one file that nearly every rank reads.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -16,25 +17,47 @@ pub struct CommonBlocks {
 }
 
 /// Finds such blocks among the reads of one file. Sorts.
-pub(super) fn common_blocks(
-    reads: &mut [TraceRow],
-    nprocs: u64,
-    limit: &Thresholds,
-) -> CommonBlocks {
+pub(super) fn common_blocks(reads: &mut Rows<'_>, nprocs: u64, limit: &Thresholds) -> CommonBlocks {
     let mut found = CommonBlocks::default();
     if nprocs < limit.common_block_ranks {
         return found;
     }
     reads.sort_by_key(|row| (row.offset, row.length, row.rank));
-    let enough = (limit.common_block_share.0 * nprocs as f64).ceil() as usize;
-    for block in reads.chunk_by(|a, b| (a.offset, a.length) == (b.offset, b.length)) {
-        let ranks = block.chunk_by(|a, b| a.rank == b.rank).count();
-        if ranks >= enough && block[0].length > 0 {
+    let enough = (limit.common_block_share.0 * nprocs as f64).ceil() as u64;
+    let mut block = Block::default();
+    for row in reads.iter().filter(|row| row.length > 0) {
+        if (row.offset, row.length) != (block.offset, block.length) {
+            block.end(enough, &mut found);
+            block = Block { offset: row.offset, length: row.length, ..Block::default() };
+        }
+        block.ranks += u64::from(block.last != Some(row.rank));
+        block.last = Some(row.rank);
+        block.calls += 1;
+        block.seconds += row.end - row.start;
+    }
+    block.end(enough, &mut found);
+    found
+}
+
+/// One block while its reads come by, rank after rank.
+#[derive(Default)]
+struct Block {
+    offset: u64,
+    length: u64,
+    last: Option<u32>,
+    ranks: u64,
+    calls: u64,
+    seconds: f64,
+}
+
+impl Block {
+    /// Counts it if enough ranks have read it.
+    fn end(&self, enough: u64, found: &mut CommonBlocks) {
+        if self.ranks >= enough && self.calls > 0 {
             found.blocks += 1;
-            found.calls += block.len() as u64;
-            found.bytes += block.iter().map(|row| row.length).sum::<u64>();
-            found.rank_seconds += block.iter().map(|row| row.end - row.start).sum::<f64>();
+            found.calls += self.calls;
+            found.bytes += self.calls * self.length;
+            found.rank_seconds += self.seconds;
         }
     }
-    found
 }

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use super::traced::Rows;
 use crate::{Direction, Thresholds, TraceRow};
 
 /// One kind of conflict.
@@ -70,19 +71,49 @@ struct Readers {
 const STEPS: usize = 64;
 
 /// Looks at the calls of one file. Sorts.
-pub(super) fn conflicts(rows: &mut [TraceRow], limit: &Thresholds) -> Conflicts {
-    rows.sort_by(|a, b| a.start.total_cmp(&b.start));
+pub(super) fn conflicts(rows: &mut Rows<'_>, limit: &Thresholds) -> Conflicts {
+    let together = overlapping(rows);
+    rows.sort_by_start();
     let mut search =
         Search { ranges: BTreeMap::new(), found: Conflicts::default(), skew: limit.clock_skew.0 };
-    let mut steps = (rows.len() + 16) * STEPS;
-    for row in rows.iter().filter(|row| row.length > 0) {
-        steps = steps.saturating_sub(search.call(row));
+    let mut steps = (rows.numbers.len() + 16) * STEPS;
+    for row in rows.iter().filter(|row| row.length > 0 && together.hold(row)) {
+        steps = steps.saturating_sub(search.call(&row));
         if steps == 0 {
             search.found.cut = true;
             break;
         }
     }
     search.found
+}
+
+/// Stretches of a file that more than one call touches. Only there can be a conflict, and in most
+/// files they are few, so that calls elsewhere need not be remembered.
+struct Together(Vec<(u64, u64)>);
+
+impl Together {
+    /// Whether a call reaches into one of them.
+    fn hold(&self, row: &TraceRow) -> bool {
+        let behind = self.0.partition_point(|stretch| stretch.1 <= row.offset);
+        self.0.get(behind).is_some_and(|stretch| stretch.0 < row.stop())
+    }
+}
+
+fn overlapping(rows: &mut Rows<'_>) -> Together {
+    rows.sort_by_key(|row| row.offset);
+    let mut stretches: Vec<(u64, u64)> = Vec::new();
+    let mut until = 0;
+    for row in rows.iter().filter(|row| row.length > 0) {
+        let stop = row.stop().min(until);
+        if row.offset < stop {
+            match stretches.last_mut() {
+                Some(last) if row.offset <= last.1 => last.1 = last.1.max(stop),
+                _ => stretches.push((row.offset, stop)),
+            }
+        }
+        until = until.max(row.stop());
+    }
+    Together(stretches)
 }
 
 struct Search {
@@ -190,10 +221,20 @@ impl Hazard {
 
 #[cfg(test)]
 mod tests {
-    use super::{Conflicts, conflicts};
+    use super::Conflicts;
     use crate::pattern::random;
-    use crate::{Direction, Thresholds, TraceRow};
+    use crate::pattern::traced::Rows;
+    use crate::{Direction, Thresholds, Trace, TraceRow};
+    use netra_event::RecordId;
     use proptest::prelude::*;
+
+    fn conflicts(rows: &[TraceRow]) -> Conflicts {
+        let mut trace = Trace::default();
+        trace.file(RecordId(1));
+        rows.iter().for_each(|row| trace.push(*row));
+        let mut numbers: Vec<u32> = (0..trace.len() as u32).collect();
+        super::conflicts(&mut Rows { trace: &trace, numbers: &mut numbers }, &Thresholds::default())
+    }
 
     fn row(rank: u32, direction: Direction, at: (f64, f64), offset: u64, length: u64) -> TraceRow {
         TraceRow { file: 0, rank, mpiio: false, direction, start: at.0, end: at.1, offset, length }
@@ -202,12 +243,12 @@ mod tests {
     #[test]
     fn names_the_three_kinds() {
         use Direction::{Read, Write};
-        let mut rows = [
+        let rows = [
             row(0, Write, (0.0, 1.0), 0, 100),
             row(1, Read, (2.0, 3.0), 50, 100),
             row(2, Write, (2.5, 4.0), 80, 40),
         ];
-        let found = conflicts(&mut rows, &Thresholds::default());
+        let found = conflicts(&rows);
         assert_eq!((found.raw.bytes, found.raw.racing, found.raw.calls), (50, 0, 1));
         assert_eq!((found.war.bytes, found.war.racing), (40, 40));
         assert_eq!((found.waw.bytes, found.waw.racing), (20, 0));
@@ -216,10 +257,10 @@ mod tests {
 
     #[test]
     fn disjoint_writers_do_not_conflict() {
-        let mut rows: Vec<TraceRow> = (0..100)
+        let rows: Vec<TraceRow> = (0..100)
             .map(|rank| row(rank, Direction::Write, (0.0, 1.0), u64::from(rank) * 10, 10))
             .collect();
-        assert!(!conflicts(&mut rows, &Thresholds::default()).any());
+        assert!(!conflicts(&rows).any());
     }
 
     #[test]
@@ -229,7 +270,7 @@ mod tests {
             .map(|at| row(at % 7, Direction::Write, (0.0, 1.0), u64::from(at) * 10, 5))
             .collect();
         rows.extend((0..2000).map(|rank| row(rank, Direction::Read, (2.0, 3.0), 0, 20_000)));
-        assert!(conflicts(&mut rows, &Thresholds::default()).cut);
+        assert!(conflicts(&rows).cut);
     }
 
     /// Per byte: who wrote it last and who has read it since.
@@ -281,9 +322,9 @@ mod tests {
         #[test]
         fn agrees_with_a_byte_by_byte_account(trace in random::trace()) {
             for file in 0..2 {
-                let mut rows: Vec<TraceRow> = trace.rows().filter(|row| row.file == file).collect();
+                let rows: Vec<TraceRow> = trace.rows().filter(|row| row.file == file).collect();
                 let want = by_byte(&rows);
-                prop_assert_eq!(conflicts(&mut rows, &Thresholds::default()), want);
+                prop_assert_eq!(conflicts(&rows), want);
             }
         }
     }

@@ -3,7 +3,7 @@
 //! Only the first and the last stripe of a call can be shared with a neighbour without the bytes
 //! themselves overlapping, so two entries per call are enough.
 
-use crate::TraceRow;
+use super::traced::Rows;
 
 /// Shared stripes of one file.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -21,13 +21,13 @@ pub struct SharedStripes {
 }
 
 /// Looks at the writes of one file.
-pub(super) fn shared_stripes(writes: &[TraceRow], stripe_size: u64) -> SharedStripes {
+pub(super) fn shared_stripes(writes: &Rows<'_>, stripe_size: u64) -> SharedStripes {
     let mut found = SharedStripes { stripe_size, ..SharedStripes::default() };
     if stripe_size == 0 {
         return found;
     }
     let mut touched: Vec<(u64, u32, u32)> = Vec::new();
-    for (call, row) in (0u32..).zip(writes).filter(|(_, row)| row.length > 0) {
+    for (call, row) in (0u32..).zip(writes.iter()).filter(|(_, row)| row.length > 0) {
         let (first, last) = (row.offset / stripe_size, (row.stop() - 1) / stripe_size);
         if row.offset % stripe_size != 0 || (first == last && row.stop() % stripe_size != 0) {
             touched.push((first, row.rank, call));
@@ -48,37 +48,58 @@ pub(super) fn shared_stripes(writes: &[TraceRow], stripe_size: u64) -> SharedStr
     calls.sort_unstable();
     calls.dedup();
     found.calls = calls.len() as u64;
-    found.rank_seconds =
-        calls.iter().map(|&call| writes[call as usize]).map(|row| row.end - row.start).sum();
+    let seconds = |call: u32| {
+        let row = writes.trace.row(writes.numbers[call as usize] as usize);
+        row.end - row.start
+    };
+    found.rank_seconds = calls.iter().map(|&call| seconds(call)).sum();
     found
 }
 
 #[cfg(test)]
 mod tests {
-    use super::shared_stripes;
-    use crate::{Direction, TraceRow};
+    use super::{SharedStripes, shared_stripes};
+    use crate::pattern::traced::Rows;
+    use crate::{Direction, Trace, TraceRow};
+    use netra_event::RecordId;
 
-    fn write(rank: u32, offset: u64, length: u64) -> TraceRow {
-        let direction = Direction::Write;
-        TraceRow { file: 0, rank, mpiio: false, direction, start: 0.0, end: 1.0, offset, length }
+    /// Calls of (rank, offset, length), a second each, over stripes of 100 bytes.
+    fn found(calls: &[(u32, u64, u64)]) -> SharedStripes {
+        let mut trace = Trace::default();
+        let file = trace.file(RecordId(1));
+        for &(rank, offset, length) in calls {
+            let (direction, mpiio) = (Direction::Write, false);
+            trace.push(TraceRow {
+                file,
+                rank,
+                mpiio,
+                direction,
+                start: 0.0,
+                end: 1.0,
+                offset,
+                length,
+            });
+        }
+        let mut numbers: Vec<u32> = (0..trace.len() as u32).collect();
+        shared_stripes(&Rows { trace: &trace, numbers: &mut numbers }, 100)
     }
 
     #[test]
     fn neighbours_share_the_stripe_between_them() {
         // Blocks of 150 over stripes of 100: 0-150, 150-300: both in stripe 1.
-        let found = shared_stripes(&[write(0, 0, 150), write(1, 150, 150)], 100);
+        let found = found(&[(0, 0, 150), (1, 150, 150)]);
         assert_eq!((found.partial, found.shared, found.calls, found.rank_seconds), (1, 1, 2, 2.0));
     }
 
     #[test]
     fn aligned_writers_share_none() {
-        let found = shared_stripes(&[write(0, 0, 200), write(1, 200, 200)], 100);
+        let found = found(&[(0, 0, 200), (1, 200, 200)]);
         assert_eq!((found.partial, found.shared, found.calls), (0, 0, 0));
     }
 
     #[test]
     fn one_writer_shares_with_nobody() {
-        let found = shared_stripes(&[write(0, 0, 150), write(0, 150, 150)], 100);
+        let found = found(&[(0, 0, 150), (0, 150, 150)]);
         assert_eq!((found.partial, found.shared), (1, 0));
     }
 }

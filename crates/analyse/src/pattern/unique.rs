@@ -1,13 +1,15 @@
-//! How many different bytes a set of ranges covers.
+//! How many different bytes calls cover.
 
-/// Sorts ranges by their start and counts the bytes in their union.
-pub(super) fn covered(ranges: &mut [(u64, u64)]) -> u64 {
-    ranges.sort_unstable();
+use super::traced::Rows;
+
+/// The bytes in the union of all ranges. Sorts.
+pub(super) fn covered(rows: &mut Rows<'_>) -> u64 {
+    rows.sort_by_key(|row| row.offset);
     let mut covered = 0;
     let mut until = 0;
-    for &(start, stop) in ranges.iter() {
-        covered += stop.saturating_sub(start.max(until));
-        until = until.max(stop);
+    for row in rows.iter() {
+        covered += row.stop().saturating_sub(row.offset.max(until));
+        until = until.max(row.stop());
     }
     covered
 }
@@ -15,15 +17,17 @@ pub(super) fn covered(ranges: &mut [(u64, u64)]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::covered;
+    use crate::pattern::random;
+    use crate::pattern::traced::Rows;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
-        fn agrees_with_marking_bytes(ranges in prop::collection::vec((0u64..64, 0u64..16), 0..20)) {
-            let mut ranges: Vec<(u64, u64)> = ranges.into_iter().map(|(at, length)| (at, at + length)).collect();
-            let marked = (0..80).filter(|byte| ranges.iter().any(|(start, stop)| (start..stop).contains(&byte)));
-            let marked = marked.count() as u64;
-            prop_assert_eq!(covered(&mut ranges), marked);
+        fn agrees_with_marking_bytes(trace in random::trace()) {
+            let within = |byte: &u64| trace.rows().any(|row| (row.offset..row.stop()).contains(byte));
+            let marked = (0..100).filter(within).count() as u64;
+            let mut numbers: Vec<u32> = (0..trace.len() as u32).collect();
+            prop_assert_eq!(covered(&mut Rows { trace: &trace, numbers: &mut numbers }), marked);
         }
     }
 }

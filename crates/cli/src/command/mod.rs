@@ -1,5 +1,6 @@
 //! The commands: one file each, one row here.
 
+mod compare;
 mod convert;
 mod diff;
 mod doctor;
@@ -42,6 +43,8 @@ pub(crate) enum Command {
     Info(info::Args),
     /// Say what is wrong, what it costs and what to change
     Report(report::Args),
+    /// Compare two runs: what changed, which findings went or came, did it help
+    Compare(compare::Args),
     /// Print every counter of logs, in the lines of darshan-parser
     Parse(parse::Args),
     /// Print every read and write of logs with an extended trace, in the lines of darshan-dxt-parser
@@ -62,6 +65,7 @@ impl Command {
             Command::Doctor(args) => return doctor::run(&args),
             Command::Info(args) => info::run(&args),
             Command::Report(args) => report::run(&args),
+            Command::Compare(args) => compare::run(&args),
             Command::Parse(args) => parse::run(&args),
             Command::Dxt(args) => dxt::run(&args),
             Command::Merge(args) => merge::run(&args),

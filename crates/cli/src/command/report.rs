@@ -1,15 +1,16 @@
 //! `netra report`: what is wrong, what it costs, what to change.
 
-use std::collections::BTreeSet;
+use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use netra_analyse::insight::{RULES, rule};
-use netra_analyse::{Job, Thresholds, diagnose};
+use netra_analyse::{Job, diagnose};
 use netra_darshan::Damage;
 use netra_darshan::read::Log;
 use netra_show::load;
-use netra_show::report::{self, Page};
+use netra_show::report::{self, Page, Settings};
 
 use super::reading::{self, Format, Reading, Show};
 use crate::outcome::Outcome;
@@ -43,14 +44,18 @@ pub(crate) struct Args {
     /// Do not ask this rule; may be given several times
     #[arg(long, value_name = "SLUG")]
     silence: Vec<String>,
+    /// A file of thresholds and silenced rules, beside /etc/netra/report.toml and your own
+    #[arg(long, value_name = "FILE")]
+    thresholds: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
-    let silenced: BTreeSet<String> = args.silence.iter().cloned().collect();
-    if let Some(unknown) = silenced.iter().find(|slug| rule(slug).is_none()) {
+    let mut settings = settings(args.thresholds.as_deref())?;
+    if let Some(unknown) = args.silence.iter().find(|slug| rule(slug).is_none()) {
         let known: Vec<&str> = RULES.iter().map(|rule| rule.slug).collect();
         bail!("there is no rule {unknown:?}; rules are {}", known.join(", "));
     }
+    settings.silenced.extend(args.silence.iter().cloned());
     let format = match args {
         Args { json: true, .. } => Format::Json,
         Args { csv: true, .. } => Format::Csv,
@@ -62,19 +67,35 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let mut face = Face {
         format,
         page: Page { colour, all: args.all },
-        limit: Thresholds::default(),
-        silenced,
+        settings,
         jobs: args.together.then(Vec::new),
         first: true,
     };
     reading::show(&args.reading, &mut face)
 }
 
+/// The site's settings, then the user's, then the file that was named.
+fn settings(named: Option<&Path>) -> Result<Settings> {
+    let user = std::env::var_os("XDG_CONFIG_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".config")));
+    let usual = [Some(PathBuf::from("/etc")), user].into_iter().flatten();
+    let usual = usual.map(|folder| folder.join("netra/report.toml")).filter(|path| path.exists());
+    let mut settings = Settings::default();
+    for path in usual.chain(named.map(Path::to_owned)) {
+        let text =
+            fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
+        if let Err(wrong) = settings.add(&text) {
+            bail!("{}: {}", path.display(), wrong.join("; "));
+        }
+    }
+    Ok(settings)
+}
+
 struct Face {
     format: Format,
     page: Page,
-    limit: Thresholds,
-    silenced: BTreeSet<String>,
+    settings: Settings,
     /// The jobs so far, where they are to be taken together.
     jobs: Option<Vec<Job>>,
     first: bool,
@@ -82,7 +103,7 @@ struct Face {
 
 impl Face {
     fn one(&mut self, out: &mut Output, job: &Job) -> io::Result<()> {
-        let found = diagnose(job, &self.limit, &self.silenced);
+        let found = diagnose(job, &self.settings.limits, &self.settings.silenced);
         match self.format {
             Format::Text => {
                 if !self.first {
@@ -90,7 +111,7 @@ impl Face {
                 }
                 report::text(out, &job.source, &found, self.page)?;
             }
-            Format::Json => report::json(out, &job.source, &found, &self.limit)?,
+            Format::Json => report::json(out, &job.source, &found, &self.settings.limits)?,
             Format::Csv => report::csv(out, &job.source, &found)?,
         }
         self.first = false;

@@ -4,8 +4,10 @@
 mod csv;
 mod headline;
 mod json;
+mod settings;
 mod text;
 
 pub use csv::{header as csv_header, rows as csv};
 pub use json::document as json;
+pub use settings::Settings;
 pub use text::{Page, page as text};
