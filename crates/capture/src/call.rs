@@ -2,15 +2,13 @@
 //! records it and writes its event. The application's errno stays as the real function left it:
 //! nothing here touches it.
 
-use core::cell::Cell;
 use core::ffi::{c_char, c_int};
 use core::sync::atomic::{Ordering, compiler_fence};
 
 use netra_event::{Event, Function, Loss, NO_FILE, NO_OFFSET};
 
 use crate::arch;
-use crate::files::{self, Behind, Open};
-use crate::heatmap;
+use crate::files::{self, Behind};
 use crate::lane;
 use crate::life;
 use crate::memory;
@@ -18,57 +16,21 @@ use crate::module::{Module, POSIX};
 use crate::name;
 use crate::real;
 use crate::settings::SETTINGS;
-use crate::shard::{self, Moved, Shard};
+use crate::shard::{self, Shard};
 use crate::site;
 use crate::time;
-use crate::tls::{self, Slot, Thread, Waiting};
+use crate::tls::{self, Slot, Thread};
+use crate::transfer;
 use netra_event::segment::shard::posix;
+
+pub use crate::transfer::Transfer;
 
 /// A call that has begun.
 #[derive(Clone, Copy)]
 pub struct Call {
-    function: Function,
-    site: usize,
-    start: u64,
-}
-
-/// A read or write, as the application asked for it.
-#[derive(Clone, Copy)]
-pub struct Transfer {
-    /// The descriptor.
-    pub descriptor: c_int,
-    /// Where in the file; `None` means at the descriptor's position.
-    pub at: Option<i64>,
-    /// Bytes asked for.
-    pub asked: usize,
-    /// Whether all buffers are aligned to 8 bytes.
-    pub aligned: bool,
-}
-
-/// What a read or write moved.
-#[derive(Clone, Copy)]
-pub struct Account {
-    file: u32,
-    aligned: bool,
-    mask: u64,
-    offset: u64,
-    bytes: u64,
-    asked: u64,
-    end: u64,
-}
-
-impl Account {
-    #[inline(always)]
-    fn of<const WRITE: bool>(open: &Open, transfer: Transfer, bytes: u64, end: u64) -> Account {
-        let offset = match transfer.at {
-            Some(at) => at.cast_unsigned(),
-            None => open.advance::<WRITE>(bytes),
-        };
-        let file = open.file.load(Ordering::Relaxed);
-        let mask = open.mask.load(Ordering::Relaxed);
-        let asked = transfer.asked as u64;
-        Account { file, aligned: transfer.aligned, mask, offset, bytes, asked, end }
-    }
+    pub(crate) function: Function,
+    pub(crate) site: usize,
+    pub(crate) start: u64,
 }
 
 /// An open, as the application asked for it.
@@ -95,58 +57,6 @@ impl Call {
     #[must_use]
     pub fn since(self, start: Option<u64>) -> Call {
         Call { start: start.unwrap_or(self.start), ..self }
-    }
-
-    /// Ends a read or write on a descriptor; `done` is what the real function returned.
-    #[inline(always)]
-    pub fn moved<const WRITE: bool>(self, transfer: Transfer, done: isize) {
-        let end = time::now();
-        let slot = tls::slot();
-        if let Some(open) = files::tracked(transfer.descriptor)
-            && done >= 0
-            && slot.busy.get() | slot.borrowed.get() == 0
-            && let Some(thread) = slot.attached()
-        {
-            arch::mark(&slot.busy);
-            compiler_fence(Ordering::SeqCst);
-            lane::count(thread, self.function);
-            self.record::<WRITE>(thread, open, transfer, done.cast_unsigned() as u64, end);
-            compiler_fence(Ordering::SeqCst);
-            slot.busy.set(0);
-            if slot.waiting.load(Ordering::Relaxed) != 0 {
-                record_waiting(slot, thread);
-            }
-        } else {
-            // Single values: what is passed by reference would be stored on the hot path too.
-            let Transfer { descriptor, at, asked, aligned } = transfer;
-            let Call { function, site, start } = self;
-            moved_slowly::<WRITE>(function, site, start, descriptor, at, asked, aligned, done, end);
-        }
-    }
-
-    #[inline(always)]
-    fn record<const WRITE: bool>(
-        self,
-        thread: &Thread,
-        open: &Open,
-        transfer: Transfer,
-        bytes: u64,
-        end: u64,
-    ) {
-        let account = Account::of::<WRITE>(open, transfer, bytes, end);
-        self.account::<WRITE>(thread, account);
-    }
-
-    #[inline(always)]
-    fn account<const WRITE: bool>(self, thread: &Thread, moved: Account) {
-        let Account { file, mask, offset, bytes, asked, end, aligned } = moved;
-        let start = self.start;
-        if let Some(shard) = shard::of(thread, &POSIX, file) {
-            shard.moved::<WRITE>(&Moved { offset, bytes, start, end, aligned, mask });
-        }
-        heatmap::add::<WRITE>(thread, &POSIX, start, end, bytes);
-        let (offset, result) = (offset.cast_signed(), bytes.cast_signed());
-        self.event(thread, end, Traced { file, offset, length: asked, result });
     }
 
     /// Ends an open; `descriptor` is what the real function returned.
@@ -311,7 +221,7 @@ impl Call {
     }
 
     #[inline(never)]
-    fn end_at(self, end: u64) -> Option<Ended> {
+    pub(crate) fn end_at(self, end: u64) -> Option<Ended> {
         let slot = tls::slot();
         if slot.borrowed.get() != 0 {
             return None;
@@ -338,7 +248,7 @@ impl Call {
 
     /// Writes the event.
     #[inline(always)]
-    fn event(self, thread: &Thread, end: u64, traced: Traced) {
+    pub(crate) fn event(self, thread: &Thread, end: u64, traced: Traced) {
         if !SETTINGS.traces() {
             return lane::untraced(thread);
         }
@@ -397,111 +307,21 @@ fn event_slowly(
     );
 }
 
-/// Ends a read or write that is not of the usual kind: it failed, its descriptor or its thread is
-/// new, or it came from inside our own work.
-#[cold]
-#[inline(never)]
-#[expect(clippy::too_many_arguments, reason = "see the caller")]
-fn moved_slowly<const WRITE: bool>(
-    function: Function,
-    site: usize,
-    start: u64,
-    descriptor: c_int,
-    at: Option<i64>,
-    asked: usize,
-    aligned: bool,
-    done: isize,
-    end: u64,
-) {
-    let errno = real::errno();
-    let call = Call { function, site, start };
-    let transfer = Transfer { descriptor, at, asked, aligned };
-    if done >= 0 && wait::<WRITE>(call, transfer, done.cast_unsigned() as u64, end) {
-        return;
-    }
-    let Some(ended) = call.end_at(end) else { return };
-    let behind = match files::behind(descriptor) {
-        // What moved is moved: the position we ask for now is the one behind it.
-        Behind::Unknown => files::adopt(descriptor).inspect(|open| {
-            let moved = done.max(0).cast_unsigned() as u64;
-            open.seek(open.advance::<false>(0).wrapping_sub(moved));
-        }),
-        Behind::Ignored => None,
-        Behind::File(open) => Some(open),
-    };
-    if done < 0 {
-        let file = behind.map(|open| open.file.load(Ordering::Relaxed));
-        return ended.failed_behind(file, (at.unwrap_or(NO_OFFSET), asked as u64), errno);
-    }
-    let Some(open) = behind else { return ended.skip(Loss::Excluded) };
-    call.record::<WRITE>(ended.thread, open, transfer, done.cast_unsigned() as u64, end);
-}
-
-/// Puts a read or write aside that a signal handler made while this thread was at its bookkeeping;
-/// false if it is no such call, or there is no room.
-fn wait<const WRITE: bool>(call: Call, transfer: Transfer, bytes: u64, end: u64) -> bool {
-    let slot = tls::slot();
-    if slot.busy.get() == 0 || slot.borrowed.get() != 0 || stale(slot) {
-        return false;
-    }
-    let thread = slot.attached();
-    let (Some(thread), Some(open)) = (thread, files::tracked(transfer.descriptor)) else {
-        return false;
-    };
-    // Another signal may come in between: the place is taken in one step.
-    let place = slot.waiting.fetch_add(1, Ordering::Relaxed) as usize;
-    let Some(place) = thread.waiting.get(place) else {
-        slot.waiting.fetch_sub(1, Ordering::Relaxed);
-        return false;
-    };
-    let moved = Account::of::<WRITE>(open, transfer, bytes, end);
-    place.set(Some(Waiting { write: WRITE, call, moved }));
-    true
-}
-
-/// Records the calls that were put aside, and those that come meanwhile.
-#[cold]
-#[inline(never)]
-fn record_waiting(slot: &Slot, thread: &Thread) {
-    while slot.waiting.load(Ordering::Relaxed) != 0 {
-        arch::mark(&slot.busy);
-        compiler_fence(Ordering::SeqCst);
-        // Signals of now append behind these, so the number is looked at again until it stays.
-        let mut done = 0;
-        while done < slot.waiting.load(Ordering::Relaxed) {
-            let place = thread.waiting.get(done as usize);
-            if let Some(Waiting { write, call, moved }) = place.and_then(Cell::take) {
-                lane::count(thread, call.function);
-                if write {
-                    call.account::<true>(thread, moved);
-                } else {
-                    call.account::<false>(thread, moved);
-                }
-            }
-            done = done.wrapping_add(1);
-        }
-        // What came after the last look stays for the next round: its place is not empty.
-        let _all = slot.waiting.compare_exchange(done, 0, Ordering::Relaxed, Ordering::Relaxed);
-        compiler_fence(Ordering::SeqCst);
-        slot.busy.set(0);
-    }
-}
-
 const LAST_BYTE: usize = netra_event::segment::shard::direction::LAST_BYTE;
 
 /// Whether the bookkeeping that a busy mark stands for was left by `longjmp` out of a signal
 /// handler: its frame is gone if we are above it on the same stack.
-fn stale(slot: &Slot) -> bool {
+pub(crate) fn stale(slot: &Slot) -> bool {
     const STACK: usize = 8 << 20;
     let above = arch::stack_pointer().wrapping_sub(slot.busy.get());
     above != 0 && above < STACK
 }
 
-struct Traced {
-    file: u32,
-    offset: i64,
-    length: u64,
-    result: i64,
+pub(crate) struct Traced {
+    pub(crate) file: u32,
+    pub(crate) offset: i64,
+    pub(crate) length: u64,
+    pub(crate) result: i64,
 }
 
 /// A call that has ended and is being recorded. Dropped, it lets the thread's next call in.
@@ -520,7 +340,7 @@ impl Drop for Ended {
         compiler_fence(Ordering::SeqCst);
         self.slot.busy.set(0);
         if self.slot.waiting.load(Ordering::Relaxed) != 0 {
-            record_waiting(self.slot, self.thread);
+            transfer::record_waiting(self.slot, self.thread);
         }
     }
 }
@@ -580,7 +400,12 @@ impl Ended {
 
     /// Writes the event of a call that failed on a descriptor. One that is no descriptor at all is
     /// worth an event too.
-    fn failed_behind(&self, file: Option<u32>, (offset, length): (i64, u64), errno: c_int) {
+    pub(crate) fn failed_behind(
+        &self,
+        file: Option<u32>,
+        (offset, length): (i64, u64),
+        errno: c_int,
+    ) {
         match file {
             Some(file) => self.failed(file, offset, length, errno),
             None if errno == libc::EBADF => self.failed(NO_FILE, offset, length, errno),

@@ -52,3 +52,4 @@ pub mod sys;
 pub mod text;
 pub mod time;
 pub mod tls;
+pub mod transfer;

@@ -8,10 +8,11 @@ use netra_event::lane::{CALL_PAGES, Lane, Producer};
 use netra_event::segment::CHUNK_SLOTS;
 
 use crate::arch;
-use crate::call::{Account, Call};
+use crate::call::Call;
 use crate::heatmap::Heat;
 use crate::lane::Page;
 use crate::shard::Shard;
+use crate::transfer::Account;
 
 /// The thread's slot in TLS. All zeroes is a thread we have not met.
 #[repr(C)]
