@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 
 use crate::expectation::Expectation;
 use crate::log::{Log, Origin};
-use crate::outcome::Outcome;
+use crate::outcome::{DEADLINE, Outcome};
 use crate::program::Program;
 use crate::scene::Scene;
 use crate::tool::Tool;
@@ -20,6 +21,7 @@ pub struct Case {
     arguments: Vec<String>,
     environment: BTreeMap<&'static str, OsString>,
     evidence: Evidence,
+    patience: Duration,
 }
 
 /// Where the counters of a run are found afterwards.
@@ -51,6 +53,7 @@ impl Case {
             arguments: Vec::new(),
             environment: BTreeMap::new(),
             evidence: Evidence::Logs,
+            patience: DEADLINE,
         }
     }
 
@@ -72,6 +75,13 @@ impl Case {
     #[must_use]
     pub fn without_evidence(mut self) -> Case {
         self.evidence = Evidence::Nowhere;
+        self
+    }
+
+    /// How long a run may take before it counts as stuck.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Case {
+        self.patience = patience;
         self
     }
 
@@ -101,7 +111,7 @@ impl Case {
         }
         command.env("E2E_EXPECT_DIR", scene.expect()).env("LC_ALL", "C").env("TZ", "UTC");
         command.envs(environment.iter().cloned());
-        Outcome::of(&mut command, scene).with_context(|| format!("run {program}"))
+        Outcome::of(&mut command, scene, self.patience).with_context(|| format!("run {program}"))
     }
 
     /// Both runs and all comparisons, in a fresh scene.

@@ -14,7 +14,7 @@ use anyhow::{Result, bail};
 use crate::scene::Scene;
 
 /// No program here takes this long: one that does is stuck, and that is a bug in a hook.
-const DEADLINE: Duration = Duration::from_secs(60);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
 /// Everything of a run that must not change under netra.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,12 +30,12 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Runs a command to its end, or ends it after a minute. Output goes to files: a pipe would be
+    /// Runs a command to its end, or ends it at the deadline. Output goes to files: a pipe would be
     /// held open by a process that outlives its parent.
-    pub fn of(command: &mut Command, scene: &Scene) -> Result<Outcome> {
+    pub fn of(command: &mut Command, scene: &Scene, deadline: Duration) -> Result<Outcome> {
         let (out, error) = (scene.output("stdout"), scene.output("stderr"));
         command.stdout(File::create(&out)?).stderr(File::create(&error)?).process_group(0);
-        let status = finish(&mut command.spawn()?)?;
+        let status = finish(&mut command.spawn()?, deadline)?;
         let (stdout, stderr) = (fs::read(out)?, fs::read(error)?);
         Ok(Outcome { stdout, stderr, status, files: scene.files()? })
     }
@@ -68,18 +68,18 @@ impl Outcome {
     }
 }
 
-fn finish(child: &mut Child) -> Result<ExitStatus> {
+fn finish(child: &mut Child, deadline: Duration) -> Result<ExitStatus> {
     let started = Instant::now();
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(status);
         }
-        if started.elapsed() > DEADLINE {
+        if started.elapsed() > deadline {
             // The whole group: what it forked hangs with it.
             let group = format!("-{}", child.id());
             Command::new("kill").args(["-KILL", "--", &group]).status()?;
             child.wait()?;
-            bail!("it did not end within {} seconds", DEADLINE.as_secs());
+            bail!("it did not end within {} seconds", deadline.as_secs());
         }
         thread::sleep(Duration::from_millis(1));
     }

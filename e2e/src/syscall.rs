@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 
 use crate::log::Counters;
-use crate::outcome::Outcome;
+use crate::outcome::{DEADLINE, Outcome};
 use crate::program::Program;
 use crate::scene::Scene;
 
@@ -39,7 +39,7 @@ pub fn trace(program: &Program, scene: &Scene) -> Result<Traced> {
     command.args(["-f", "-y", "-s", "0", "-e", CALLS, "-e", "signal=none", "-o"]).arg(&output);
     command.args(program.words()?).current_dir(scene.work()).stdin(Stdio::null());
     command.env("LC_ALL", OsString::from("C"));
-    let outcome = Outcome::of(&mut command, scene).context("run strace")?;
+    let outcome = Outcome::of(&mut command, scene, DEADLINE).context("run strace")?;
     let text = fs::read_to_string(&output).context("strace wrote nothing")?;
     let files = count(&text, &scene.work())?;
     Ok(Traced { outcome, files })

@@ -6,6 +6,7 @@
 
 mod artifact;
 mod bench;
+mod compare;
 mod demo;
 mod install;
 mod place;
@@ -33,6 +34,11 @@ const COMMANDS: &[Command] = &[
         name: "test",
         says: "install what tests need, run everything (--long: more)",
         run: test::run,
+    },
+    Command {
+        name: "compare",
+        says: "run the end-to-end programs under Darshan too: compare darshan, with DARSHAN_LIB=",
+        run: compare::run,
     },
     Command {
         name: "symbols",
