@@ -9,7 +9,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::place::{output, run as start, target};
+use crate::place::{on_path, output, run as start, target};
 
 /// A package and the reason for it.
 struct Need {
@@ -58,9 +58,16 @@ pub(crate) struct Installed {
     pub(crate) python: Option<PathBuf>,
     /// What is missing and what it would have checked, one sentence each.
     pub(crate) missing: Vec<String>,
+    /// What was tried in vain, and why.
+    pub(crate) failed: Vec<String>,
 }
 
 impl Installed {
+    /// An error where something was tried in vain.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.failed.is_empty() { Ok(()) } else { bail!("{}", self.failed.join("; ")) }
+    }
+
     /// The variables that tell tests what they may use.
     pub(crate) fn environment(&self) -> Vec<(&'static str, PathBuf)> {
         self.python.iter().map(|python| ("NETRA_TEST_PYTHON", python.clone())).collect()
@@ -69,30 +76,42 @@ impl Installed {
 
 /// `cargo xtask install`.
 pub(crate) fn run(_: &[String]) -> Result<()> {
-    for missing in all()?.missing {
+    let installed = all();
+    for missing in &installed.missing {
         println!("missing: {missing}");
     }
-    Ok(())
+    installed.check()
 }
 
-/// Installs everything that is not yet here. An error is an installation that was tried and
-/// failed; what cannot be tried (not root) is in [`Installed::missing`].
-pub(crate) fn all() -> Result<Installed> {
-    let mut installed = Installed { missing: debian()?, python: None };
-    installed.python = Some(python()?);
-    println!("everything the tests need is installed, {} packages apart", installed.missing.len());
-    Ok(installed)
+/// Installs everything that is not yet here. What cannot even be tried (not root, not Debian) is
+/// [missing](Installed::missing), what was tried in vain has [failed](Installed::failed).
+pub(crate) fn all() -> Installed {
+    let mut installed = Installed::default();
+    match debian() {
+        Ok(missing) => installed.missing = missing,
+        Err(error) => installed.failed.push(format!("{error:#}")),
+    }
+    match python() {
+        Ok(python) => installed.python = Some(python),
+        Err(error) => installed.failed.push(format!("{error:#}")),
+    }
+    if installed.missing.is_empty() && installed.failed.is_empty() {
+        println!("everything the tests need is installed");
+    }
+    installed
 }
 
 /// Installs missing Debian packages as root; otherwise lists them.
 fn debian() -> Result<Vec<String>> {
-    let missing: Vec<&Need> = DEBIAN.iter().filter(|need| !has_debian(need.package)).collect();
+    let here = installed_packages();
+    let missing: Vec<&Need> =
+        DEBIAN.iter().filter(|need| !here.contains(&need.package.to_owned())).collect();
     if missing.is_empty() {
         return Ok(Vec::new());
     }
     let names: Vec<&str> = missing.iter().map(|need| need.package).collect();
-    if !is_root() {
-        println!("not root, so please: apt-get install {}", names.join(" "));
+    if !is_root() || !on_path("apt-get") {
+        println!("please install, as root, on Debian: apt-get install {}", names.join(" "));
         return Ok(missing
             .iter()
             .map(|need| format!("{} ({})", need.package, need.reason))
@@ -112,11 +131,15 @@ fn apt(words: &[&str]) -> Command {
     command
 }
 
-/// One question to the package database per package: a few milliseconds when all is installed.
-fn has_debian(package: &str) -> bool {
+/// One question to the package database: a few milliseconds when all is installed.
+fn installed_packages() -> Vec<String> {
     let mut query = Command::new("dpkg-query");
-    query.args(["-W", "-f", "${db:Status-Status}", package]);
-    output(&mut query).is_ok_and(|status| status == b"installed")
+    query.args(["-W", "-f", "${Package} ${db:Status-Status}\n"]);
+    // It fails when it does not know one of them, and answers for the others all the same.
+    let answer = query.args(DEBIAN.iter().map(|need| need.package)).output();
+    let answer = answer.map(|done| String::from_utf8_lossy(&done.stdout).into_owned());
+    let lines = answer.unwrap_or_default();
+    lines.lines().filter_map(|line| line.strip_suffix(" installed")).map(str::to_owned).collect()
 }
 
 fn is_root() -> bool {

@@ -34,6 +34,7 @@ const STEPS: &[Step] = &[
     Step { name: "artifact", long: false, work: |_| artifact::run(&[]) },
     Step { name: "tests", long: false, work: tests },
     Step { name: "documentation", long: false, work: documentation },
+    Step { name: "examples in documentation", long: false, work: examples },
 ];
 
 /// Runs everything; fails when anything failed.
@@ -46,8 +47,8 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
     let mut steps = Steps::default();
     let mut installed = Installed::default();
     steps.run("install", || {
-        installed = install::all()?;
-        Ok(())
+        installed = install::all();
+        installed.check()
     });
     for missing in &installed.missing {
         steps.skip(missing.clone());
@@ -79,6 +80,11 @@ fn tests(run: &Run) -> Result<()> {
         command.env("NETRA_TEST_LONG", "1");
     }
     start(&mut command)
+}
+
+/// nextest does not run them.
+fn examples(_: &Run) -> Result<()> {
+    start(&mut cargo(&["test", "--doc", "--workspace", "--quiet"]))
 }
 
 fn documentation(_: &Run) -> Result<()> {

@@ -32,7 +32,7 @@ impl<'a> Info<'a> {
     /// Reads every record once.
     #[must_use]
     pub fn gather(path: &'a str, log: &'a Log) -> Info<'a> {
-        let mut summary = Summary::default();
+        let mut summary = Summary::new(log.modules());
         let mut missing = log.damage().to_vec();
         let mut counts = Vec::new();
         for region in log.header().regions() {
@@ -174,6 +174,9 @@ impl<'a> Info<'a> {
     }
 
     fn modules_text(&self, out: &mut impl Write) -> Result<()> {
+        if self.records.is_empty() {
+            return writeln!(out, "\nthe log has no records at all");
+        }
         writeln!(out, "\n{:<14}{:>9}{:>11}  version", "module", "records", "stored")?;
         for (region, records) in self.log.header().regions().zip(&self.records) {
             let name = region
@@ -196,8 +199,9 @@ impl<'a> Info<'a> {
 
     fn name(&self, file: &FileSum) -> String {
         match self.log.names().get(file.id) {
-            Some(name) => plain(name).into_owned(),
-            None => format!("record {}", file.id),
+            // Objects of DAOS have no names, but entries for them.
+            Some(name) if !name.is_empty() => plain(name).into_owned(),
+            _ => format!("record {}", file.id),
         }
     }
 

@@ -11,9 +11,9 @@ use netra_event::{Bytes, Module, RecordId, Seconds};
 #[derive(Debug)]
 struct Layer {
     module: Module,
-    /// Whether no other layer stands below it, so that its bytes and times may be added to those
-    /// of the others.
-    lowest: bool,
+    /// The layer below it. Where the log has that one too, both count the same bytes, and only the
+    /// lower one may be added to others.
+    above: Option<Module>,
     read: usize,
     written: usize,
     read_time: usize,
@@ -23,10 +23,10 @@ struct Layer {
 }
 
 macro_rules! layer {
-    ($module:ident, $counter:ident, $lowest:literal) => {
+    ($module:ident, $counter:ident, $above:expr) => {
         Layer {
             module: Module::$module,
-            lowest: $lowest,
+            above: $above,
             read: $counter::BYTES_READ,
             written: $counter::BYTES_WRITTEN,
             read_time: $counter::F_READ_TIME,
@@ -38,12 +38,11 @@ macro_rules! layer {
 }
 
 const LAYERS: &[Layer] = &[
-    layer!(Posix, posix, true),
-    layer!(Mpiio, mpiio, false),
-    layer!(Stdio, stdio, true),
-    // DFS stands on DAOS objects, but a log has the objects only where they were used directly.
-    layer!(Dfs, dfs, true),
-    layer!(Daos, daos, true),
+    layer!(Posix, posix, None),
+    layer!(Mpiio, mpiio, Some(Module::Posix)),
+    layer!(Stdio, stdio, None),
+    layer!(Dfs, dfs, Some(Module::Daos)),
+    layer!(Daos, daos, None),
 ];
 
 /// Bytes and time, added up.
@@ -109,6 +108,8 @@ pub struct LayerSum {
 /// Everything that was added up.
 #[derive(Debug, Default)]
 pub struct Summary {
+    /// The modules that the log has.
+    modules: Vec<Module>,
     layers: BTreeMap<Module, LayerSum>,
     lowest: BTreeMap<RecordId, FileSum>,
     upper: BTreeMap<RecordId, FileSum>,
@@ -120,6 +121,12 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Nothing yet, of a log with these modules.
+    #[must_use]
+    pub fn new(modules: impl IntoIterator<Item = Module>) -> Summary {
+        Summary { modules: modules.into_iter().collect(), ..Summary::default() }
+    }
+
     /// Adds one record; modules that move no bytes are left out.
     pub fn add(&mut self, module: Module, record: &Counters<'_>) {
         let Some(layer) = LAYERS.iter().find(|layer| layer.module == module) else { return };
@@ -131,9 +138,10 @@ impl Summary {
         });
         of_layer.records += 1;
         of_layer.sum.add(sum);
-        let files = if layer.lowest { &mut self.lowest } else { &mut self.upper };
+        let lowest = layer.above.is_none_or(|below| !self.modules.contains(&below));
+        let files = if lowest { &mut self.lowest } else { &mut self.upper };
         add_file(files, record, sum);
-        if layer.lowest {
+        if lowest {
             self.add_time(layer, record, sum.time());
         }
     }
@@ -243,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_file_seen_by_two_layers_counts_once() {
-        let mut summary = Summary::default();
+        let mut summary = Summary::new([Module::Posix, Module::Mpiio]);
         add(&mut summary, Module::Posix, 1, 0, 100, 1.0);
         add(&mut summary, Module::Mpiio, 1, 0, 100, 3.0);
         add(&mut summary, Module::Mpiio, 2, 0, 7, 0.5);
@@ -255,8 +263,22 @@ mod tests {
     }
 
     #[test]
+    fn an_upper_layer_counts_where_the_lower_one_was_not_recorded() {
+        let mut summary = Summary::new([Module::Mpiio, Module::Dfs]);
+        add(&mut summary, Module::Mpiio, 1, 0, 100, 3.0);
+        add(&mut summary, Module::Dfs, 2, 0, 100, 1.0);
+        assert_eq!(summary.time(1), (Seconds(4.0), Seconds(4.0)));
+        assert_eq!(summary.total().written, Bytes(200));
+        let mut summary = Summary::new([Module::Dfs, Module::Daos]);
+        add(&mut summary, Module::Dfs, 2, 0, 100, 1.0);
+        add(&mut summary, Module::Daos, 2, 0, 101, 2.0);
+        assert_eq!(summary.time(1), (Seconds(2.0), Seconds(2.0)));
+        assert_eq!(summary.total().written, Bytes(101));
+    }
+
+    #[test]
     fn the_slowest_process_has_its_own_and_the_shared_files() {
-        let mut summary = Summary::default();
+        let mut summary = Summary::new([Module::Posix, Module::Mpiio]);
         add(&mut summary, Module::Posix, 1, 0, 1, 1.0);
         add(&mut summary, Module::Posix, 1, 1, 1, 2.0);
         add(&mut summary, Module::Posix, 2, -1, 1, 4.0);
@@ -268,14 +290,14 @@ mod tests {
 
     #[test]
     fn values_that_were_not_monitored_add_nothing() {
-        let mut summary = Summary::default();
+        let mut summary = Summary::new([Module::Posix, Module::Mpiio]);
         add(&mut summary, Module::Posix, 1, 0, -1, -1.0);
         assert_eq!(summary.top(1, &Names::default(), Sum::time)[0].sum, Sum::default());
     }
 
     #[test]
     fn absurd_counters_do_not_overflow() {
-        let mut summary = Summary::default();
+        let mut summary = Summary::new([Module::Posix, Module::Mpiio]);
         for rank in 0..4 {
             add(&mut summary, Module::Posix, 1, rank, i64::MAX, 1.0);
         }

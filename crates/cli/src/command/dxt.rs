@@ -23,6 +23,9 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
+    /// For scripts that were written for darshan-dxt-parser: what is there is always shown
+    #[arg(long, hide = true)]
+    show_incomplete: bool,
     #[command(flatten)]
     reading: Reading,
 }

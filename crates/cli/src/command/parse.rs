@@ -40,6 +40,9 @@ pub(crate) struct Args {
     /// All of these
     #[arg(long)]
     all: bool,
+    /// For scripts that were written for darshan-parser: what is there is always shown
+    #[arg(long, hide = true)]
+    show_incomplete: bool,
     #[command(flatten)]
     reading: Reading,
 }

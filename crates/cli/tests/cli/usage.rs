@@ -130,6 +130,16 @@ fn names_may_have_spaces_and_odd_bytes() {
     assert!(done.text().starts_with("a log [1].darshan: "));
 }
 
+/// Scripts for the real tools pass it.
+#[test]
+fn show_incomplete_is_understood() {
+    let place = Place::with_example();
+    for command in ["parse", "dxt"] {
+        let plain = place.netra(&[command, "wave.darshan"]);
+        assert_eq!(place.netra(&[command, "--show-incomplete", "wave.darshan"]), plain);
+    }
+}
+
 #[test]
 fn the_example_is_small() {
     assert!(fs::metadata(EXAMPLE).unwrap().len() < 50 << 10);
