@@ -92,7 +92,6 @@ pub(crate) fn keep(benchmark: &str, rows: &[Row]) -> Result<()> {
         "benchmark": benchmark,
         "run_with": format!("cargo xtask bench {benchmark}"),
         "date_utc": said(Command::new("date").args(["-u", "+%Y-%m-%dT%H:%M:%SZ"])),
-        "commit": said(Command::new("git").args(["describe", "--always", "--dirty"]).current_dir(root())),
         "machine": machine(),
         "rows": rows.iter().map(Row::json).collect::<Vec<Value>>(),
     });

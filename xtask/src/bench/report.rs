@@ -25,7 +25,7 @@ pub(crate) fn run(_: &[String]) -> Result<()> {
     start(&mut cargo(&["build", "--release", "--package", "netra-cli"]))?;
     start(&mut cargo(&["build", "--release", "--package", "netra-darshan", "--examples"]))?;
     let netra = target().join("release/netra");
-    let python = install::all()?.python.context("the Python environment is missing")?;
+    let python = install::all().python.context("the Python environment is missing")?;
     let folder = target().join("bench");
     fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
     let mut rows = Vec::new();
@@ -108,7 +108,7 @@ fn trace(netra: &Path, folder: &Path) -> Result<Vec<Row>> {
         start(Command::new(make).args(["segments", SEGMENTS]).arg(&half))?;
         fs::rename(&half, &path).with_context(|| format!("naming {}", path.display()))?;
     }
-    let used = measure(Command::new(netra).args(["report", "--json"]).arg(&path))?;
+    let used = measure(Command::new(netra).args(["report", "--json"]).arg(&path), &[0])?;
     if used.cpu_seconds <= 0.0 {
         bail!("the kernel counted no processor time");
     }

@@ -70,6 +70,9 @@ pub(crate) struct Args {
     /// The key of the hashes, so that several runs agree; otherwise nobody knows it
     #[arg(long, value_name = "NUMBER", requires = "anonymise")]
     key: Option<u64>,
+    /// Forget which thread made a call: PyDarshan 3.5.0 does not read traces that know
+    #[arg(long)]
+    drop_threads: bool,
     /// Keep only files whose name matches this pattern, or whose record id this is (repeatable)
     #[arg(long, value_name = "PATTERN")]
     file: Vec<String>,
@@ -104,7 +107,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         compression: args.compress.into(),
         anonymise: args.anonymise(),
         select: if args.file.is_empty() { None } else { Some(&stays) },
-        drop_threads: false,
+        drop_threads: args.drop_threads,
     };
     let mut outcome = Outcome::default();
     let opener = Opener::new(&paths);

@@ -36,6 +36,9 @@ pub(crate) struct Args {
     /// When the job ended, where no log knows it: seconds since 1970
     #[arg(long, value_name = "SECONDS")]
     job_end_time: Option<i64>,
+    /// Forget which thread made a call: PyDarshan 3.5.0 does not read traces that know
+    #[arg(long)]
+    drop_threads: bool,
     /// How to compress the new log
     #[arg(long, value_enum, default_value = "zlib", value_name = "METHOD")]
     compress: Compress,
@@ -63,7 +66,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         compression,
         shared: args.shared_redux,
         end_sec: args.job_end_time,
-        ..Options::default()
+        drop_threads: args.drop_threads,
     };
     let draft = Draft::new(&args.output)?;
     let out = BufWriter::with_capacity(1 << 20, draft.file()?);
