@@ -41,20 +41,17 @@ impl Target {
     pub(super) fn path(&self, first: &Piece, begin: Name<'_>, salt: u64) -> PathBuf {
         match self {
             Target::File(path) => path.clone(),
-            Target::Folder(folder) => folder.join(name(first, begin, salt, TimeZone::system())),
+            Target::Folder(folder) => folder.join(name(first, begin, salt)),
         }
     }
 }
 
 /// `YYYY/MM/DD/<user>_<program>_id<job>-<process>_<month>-<day>-<second>-<salt>_<1>.darshan`.
-fn name(
-    first: &Piece,
-    Name { user, program: given }: Name<'_>,
-    salt: u64,
-    zone: TimeZone,
-) -> String {
+fn name(first: &Piece, Name { user, program: given }: Name<'_>, salt: u64) -> String {
     let seconds = i64::try_from(first.start.0 / 1_000_000_000).unwrap_or(0);
-    let time = Timestamp::from_second(seconds).unwrap_or_default().to_zoned(zone);
+    // UTC, as the library has it: one job's logs lie in one folder wherever its processes think
+    // they are.
+    let time = Timestamp::from_second(seconds).unwrap_or_default().to_zoned(TimeZone::UTC);
     let second_of_day =
         i32::from(time.hour()) * 3600 + i32::from(time.minute()) * 60 + i32::from(time.second());
     let program = program(given.map_or(&first.command, str::as_bytes));
