@@ -197,9 +197,20 @@ impl Call {
 
     /// Ends a call now and counts it; none where it must leave no trace: inside our own work (it is
     /// counted as re-entrant), in a child of vfork, or with netra off.
+    #[inline(always)]
     #[must_use]
     pub fn end(self) -> Option<Ended> {
-        self.end_at(time::now())
+        let end = time::now();
+        let slot = tls::slot();
+        if slot.busy.get() | slot.borrowed.get() == 0
+            && let Some(thread) = slot.attached()
+        {
+            arch::mark(&slot.busy);
+            compiler_fence(Ordering::SeqCst);
+            lane::count(thread, self.function);
+            return Some(Ended { call: self, end, thread, slot });
+        }
+        self.end_at(end)
     }
 
     /// As [`Call::end`], for calls that are no reason to set a process up: what a child does

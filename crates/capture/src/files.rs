@@ -111,6 +111,10 @@ fn take() -> Option<&'static Open> {
 }
 
 fn replace(entry: &AtomicUsize, with: usize) {
+    // As a rule the descriptor is new and nobody else knows it: no locked instruction is needed.
+    if entry.load(Ordering::Relaxed) == 0 {
+        return entry.store(with, Ordering::Release);
+    }
     release(entry.swap(with, Ordering::AcqRel));
 }
 
@@ -127,7 +131,10 @@ fn release(entry: usize) {
 impl Open {
     /// One descriptor less; the last one gives the description back.
     pub fn release(&'static self) {
-        if self.descriptors.fetch_sub(1, Ordering::AcqRel) != 1 {
+        // The only descriptor of a description cannot be duplicated while it is being closed.
+        if self.descriptors.load(Ordering::Acquire) == 1 {
+            self.descriptors.store(0, Ordering::Relaxed);
+        } else if self.descriptors.fetch_sub(1, Ordering::AcqRel) != 1 {
             return;
         }
         let Some(private) = memory::private() else { return };
