@@ -261,6 +261,7 @@ static void data(void) {
     ELSEWHERE(aio_cancel64, "aio.c");
     ELSEWHERE(lio_listio64, "aio.c");
     ROW(syscall, syscall(SYS_read, 99, bytes, 1), syscall(SYS_write, fd, bytes, 10));
+    ROW(getentropy, getentropy(text, 1000), getentropy(text, 16));
     ROW(getrandom, getrandom(text, 1, 0x1000), getrandom(text, 16, 0));
 }
 

@@ -82,7 +82,7 @@ impl Expectation {
     #[must_use]
     pub fn differences(&self, log: &Log, work: &Path) -> Vec<String> {
         let mut found = Vec::new();
-        for module in ["POSIX", "STDIO"] {
+        for module in ["POSIX", "STDIO", "RANDOM"] {
             let mut names: BTreeSet<String> =
                 log.records(module).filter_map(|(name, _)| shorten(name, work)).collect();
             names.extend(self.files.keys().cloned());

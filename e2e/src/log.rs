@@ -113,6 +113,7 @@ impl Log {
             }
             anyhow::ensure!(records.damage().is_empty(), "damaged: {:?}", records.damage());
         }
+        segment::add_example(&mut log);
         Ok(log)
     }
 
@@ -131,6 +132,10 @@ impl Log {
 
     pub(crate) fn from_segment(segment: Vec<u8>) -> Log {
         Log { segment, ..Log::default() }
+    }
+
+    pub(crate) fn segment(&self) -> &[u8] {
+        &self.segment
     }
 
     pub(crate) fn add(&mut self, module: &'static str, name: String, counter: &str, value: i64) {

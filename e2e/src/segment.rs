@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Result, anyhow};
-use netra_event::segment::shard::{direction, posix, stdio};
+use netra_event::segment::shard::{direction, posix, random, stdio};
 use netra_event::segment::{Record, View};
 use netra_event::{Function, Loss, Module};
 
@@ -39,6 +39,21 @@ const STDIO_SUMS: &[Row] = &[
     ("STDIO_BYTES_READ", stdio::READ + stdio::BYTES),
     ("STDIO_BYTES_WRITTEN", stdio::WRITE + stdio::BYTES),
 ];
+
+const RANDOM_SUMS: &[Row] = &[("RANDOM_CALLS", random::CALLS), ("RANDOM_BYTES", random::BYTES)];
+
+/// Adds the records of the example module, which only the netra section of a log has.
+pub(crate) fn add_example(log: &mut Log) {
+    let segment = log.segment().to_vec();
+    let Ok(view) = View::new(&segment) else { return };
+    for record in view.records().filter(|record| record.module == random::MODULE) {
+        let Some(file) = view.file(record.file) else { continue };
+        let name = String::from_utf8_lossy(file.name).into_owned();
+        for (counter, word) in RANDOM_SUMS {
+            log.add("RANDOM", name.clone(), counter, record.word(*word).cast_signed());
+        }
+    }
+}
 
 /// Reads a segment: whose it is, and its counters summed over threads.
 pub(crate) fn recover(bytes: Vec<u8>) -> Result<(Origin, Log)> {

@@ -110,7 +110,6 @@ const REASONS: &[(&str, &str)] = &[
          sendmmsg recv recvfrom recvmsg recvmmsg getsockname getsockopt getsourcefilter \
          openpty",
     ),
-    ("Random numbers are no file I/O.", "getrandom getentropy"),
     (
         "Not I/O of the application: user, service and message databases of libc, or another \
          thing with a similar name.",
@@ -221,6 +220,7 @@ fn how(function: Function) -> &'static str {
         (_, Layer::Stdio, Kind::Seek) => "STDIO SEEKS",
         (_, Layer::Stdio, Kind::Close) => "metadata time",
         (F::Syscall, ..) => "reads, writes, opens and closes as themselves; io_uring by function",
+        (F::Getrandom, ..) => "RANDOM calls, bytes and time, in the log's netra section",
         (_, Layer::Posix, _) => "by function, metadata time",
         _ => "by function",
     }

@@ -19,13 +19,16 @@ pub struct Module {
 }
 
 /// Modules there are.
-pub const COUNT: usize = 2;
+pub const COUNT: usize = 3;
 /// System calls on files.
 pub static POSIX: Module = Module { name: "POSIX", code: 1, index: 0, words: shard::posix::WORDS };
 /// C's buffered streams.
 pub static STDIO: Module = Module { name: "STDIO", code: 9, index: 1, words: shard::stdio::WORDS };
+/// The example: random bytes asked for (`hook/random.rs`).
+pub static RANDOM: Module =
+    Module { name: "RANDOM", code: shard::random::MODULE, index: 2, words: shard::random::WORDS };
 /// Every module.
-pub static ALL: [&Module; COUNT] = [&POSIX, &STDIO];
+pub static ALL: [&Module; COUNT] = [&POSIX, &STDIO, &RANDOM];
 
 // `shard::Shard` reaches every word of every module's record.
 const _: () = assert!(shard::posix::WORDS >= shard::stdio::WORDS);

@@ -74,7 +74,8 @@ mod names {
     use netra_capture::arch;
     use netra_capture::hook::stdio::{format, open, read, seek, wide, write};
     use netra_capture::hook::{
-        aio, directory, jump, map, metadata, mover, posix, process, raw, rename, statx, temporary,
+        aio, directory, jump, map, metadata, mover, posix, process, random, raw, rename, statx,
+        temporary,
     };
 
     export! {
@@ -355,6 +356,9 @@ mod names {
         vwprintf / 2 = wide::vwprintf;
         __vfwprintf_chk / 4 = wide::__vfwprintf_chk;
         __vwprintf_chk / 3 = wide::__vwprintf_chk;
+
+        getrandom / 3 = random::getrandom;
+        getentropy / 2 = random::getentropy;
 
         longjmp / 2 = jump::longjmp;
         _longjmp / 2 = jump::_longjmp;

@@ -8,6 +8,7 @@ pub mod metadata;
 pub mod mover;
 pub mod posix;
 pub mod process;
+pub mod random;
 pub mod raw;
 pub mod rename;
 pub mod statx;

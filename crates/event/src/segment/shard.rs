@@ -143,3 +143,17 @@ pub mod stdio {
     /// Words of the record.
     pub const WORDS: usize = 22;
 }
+
+/// A record of the example module: random bytes that the process asked for.
+pub mod random {
+    /// The module's code in a segment; Darshan has none for it.
+    pub const MODULE: u32 = 32;
+    /// Calls that gave bytes.
+    pub const CALLS: usize = 0;
+    /// Bytes given.
+    pub const BYTES: usize = 1;
+    /// Time spent.
+    pub const TIME: usize = 2;
+    /// Words of the record.
+    pub const WORDS: usize = 4;
+}
