@@ -117,20 +117,22 @@ struct Burst {
     start: f64,
     end: f64,
     calls: u64,
-    bytes: [u64; 2],
+    /// Read and written, through POSIX and through MPI-IO.
+    bytes: [[u64; 2]; 2],
     /// Per rank, until when it is busy and for how long it was.
     busy: BTreeMap<u32, (f64, f64)>,
 }
 
 impl Burst {
     fn new(start: f64) -> Burst {
-        Burst { start, end: start, calls: 0, bytes: [0; 2], busy: BTreeMap::new() }
+        Burst { start, end: start, calls: 0, bytes: [[0; 2]; 2], busy: BTreeMap::new() }
     }
 
     fn add(&mut self, row: &TraceRow) {
         self.end = self.end.max(row.end);
         self.calls += 1;
-        self.bytes[usize::from(row.direction == Direction::Write)] += row.length;
+        let way = usize::from(row.direction == Direction::Write);
+        self.bytes[way][usize::from(row.mpiio)] += row.length;
         let (until, busy) = self.busy.entry(row.rank).or_insert((row.start, 0.0));
         *busy += (row.end - until.max(row.start)).max(0.0);
         *until = until.max(row.end);
@@ -143,8 +145,9 @@ impl Burst {
             start: self.start,
             end: self.end,
             calls: self.calls,
-            bytes_read: self.bytes[0],
-            bytes_written: self.bytes[1],
+            // Layers count the same bytes again.
+            bytes_read: self.bytes[0].into_iter().max()?,
+            bytes_written: self.bytes[1].into_iter().max()?,
             ranks: self.busy.len() as u64,
             fastest: self.busy.iter().min_by(by_time).map(named)?,
             // Of equals the lowest rank, as `min_by` does.
@@ -222,6 +225,14 @@ mod tests {
         let calls: Vec<(f64, f64)> =
             (0..5000).map(|at| f64::from(at) * 2e-3).map(|at| (at, at + 1e-3)).collect();
         assert_eq!(phases(&trace(&calls), &Thresholds::default()).unwrap().job.phases.len(), 1);
+    }
+
+    #[test]
+    fn bytes_that_pass_two_layers_count_once() {
+        let mut both = trace(&[(0.0, 1.0)]);
+        both.push(TraceRow { mpiio: true, length: 3, ..both.row(0) });
+        let found = phases(&both, &Thresholds::default()).unwrap().job.phases;
+        assert_eq!((found[0].bytes_read, found[0].bytes_written, found[0].calls), (0, 3, 2));
     }
 
     #[test]
