@@ -176,6 +176,16 @@ mod tests {
     }
 
     #[test]
+    fn a_rank_that_flushed_after_its_last_write_was_busy_until_then() {
+        let mut job = Job { run_time: Seconds(4.0), nprocs: 1, ..Job::default() };
+        let mut usage = Usage::new(Layer::Posix, RecordId(1), Rank(0));
+        (usage.write.calls, usage.write.seconds, usage.write.span) = (1, 3.0, (0.0, 0.5));
+        job.usages.push(usage);
+        let detail = Detail::of(&job, Budget { bins: 8, rows: 4, marks: 1 });
+        assert_eq!(detail.grids[0].busy[1], [255, 255, 255, 0]);
+    }
+
+    #[test]
     fn a_rank_beyond_the_job_is_drawn_and_costs_no_memory() {
         let mut job = Job { run_time: Seconds(4.0), nprocs: 2, ..Job::default() };
         job.trace.file(RecordId(1));

@@ -68,11 +68,15 @@ impl<'a> Spans<'a> {
         let direction = if place.is_multiple_of(2) { Direction::Read } else { Direction::Write };
         let flow = usage.flow(direction);
         let (start, end) = flow.span;
+        let rank = u32::try_from(usage.rank.0).ok();
+        // Flushes count as writing but do not move the end, so a rank may have been busy for
+        // longer than from its first to its last call.
+        let least = if rank.is_some() { flow.seconds } else { 0.0 };
         (flow.calls > 0 && end >= start && start >= 0.0).then(|| Span {
-            rank: u32::try_from(usage.rank.0).ok(),
+            rank,
             direction,
             start,
-            end,
+            end: end.max(start + least),
             bytes: flow.bytes as f64,
             busy: flow.seconds.max(1e-9),
         })
