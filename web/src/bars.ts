@@ -21,9 +21,9 @@ export interface Bars {
 const WIDE = 560, HIGH = 190, LEFT = 66, BOTTOM = 34, TOP = 10;
 
 export function bars(chart: Bars): HTMLElement {
-  const most = Math.max(1e-12, ...chart.series.flatMap((s) => s.values), chart.level?.value ?? 0);
-  const least = Math.min(most, ...chart.series.flatMap((s) => s.values.filter((v) => v > 0)));
-  const floor = chart.logarithmic ? Math.max(least / 2, most / 1e7) : 0;
+  const most = Math.max(chart.logarithmic ? 10 : 1e-12, ...chart.series.flatMap((s) => s.values), chart.level?.value ?? 0);
+  // Logarithmic charts count things: one of them is a low bar, none is no bar.
+  const floor = chart.logarithmic ? 0.6 : 0;
   const tall = (value: number) => {
     if (!(value > 0)) return 0;
     const share = chart.logarithmic ? Math.log(value / floor) / Math.log(most / floor) : value / most;
@@ -32,10 +32,11 @@ export function bars(chart: Bars): HTMLElement {
   const ground = HIGH - BOTTOM, step = (WIDE - LEFT - 6) / Math.max(1, chart.labels.length);
   const each = Math.max(0.6, step * 0.8 / Math.max(1, chart.series.length));
   const drawing = svg("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img", "aria-label": `${chart.title}. ${chart.note}` });
-  for (const share of [0, 0.5, 1]) {
-    const value = chart.logarithmic ? floor * (most / floor) ** share : most * share, y = ground - share * (HIGH - TOP - BOTTOM);
+  const decades = Math.floor(Math.log10(most)), half = 10 ** Math.round(decades / 2);
+  for (const value of chart.logarithmic ? [...new Set([1, half, 10 ** decades])] : [0, most / 2, most]) {
+    const y = ground - tall(value);
     drawing.append(svg("line", { class: "rule", x1: LEFT, x2: WIDE - 4, y1: y, y2: y }),
-      svg("text", { class: "tick", x: LEFT - 6, y: y + 3.5, "text-anchor": "end" }, share === 0 && !chart.logarithmic ? "0" : chart.text(value)));
+      svg("text", { class: "tick", x: LEFT - 6, y: y + 3.5, "text-anchor": "end" }, value === 0 ? "0" : chart.text(value)));
   }
   const every = Math.max(1, Math.ceil(chart.labels.length * 46 / (WIDE - LEFT)));
   chart.labels.forEach((label, at) => {
@@ -53,7 +54,7 @@ export function bars(chart: Bars): HTMLElement {
   if (chart.level && chart.level.value > 0) {
     const y = ground - tall(chart.level.value);
     drawing.append(svg("line", { class: "level", x1: LEFT, x2: WIDE - 4, y1: y, y2: y }),
-      svg("text", { class: "tick", x: WIDE - 6, y: y - 4, "text-anchor": "end" }, chart.level.text));
+      svg("text", { class: "tick halo", x: WIDE - 6, y: y - 4, "text-anchor": "end" }, chart.level.text));
   }
   const key = chart.series.length > 1 ? chart.series.map((s) => h("span", { class: "key" }, h("i", { class: s.class }), s.name)) : [];
   const rows = () => [["", ...chart.series.map((s) => s.name)], ...chart.labels.map((l, at) => [l, ...chart.series.map((s) => s.values[at] ?? 0)])];

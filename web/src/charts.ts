@@ -24,7 +24,7 @@ export class Charts {
     const layers = this.#page.report.layers;
     if (layers.length === 0) return null;
     const of = (at: number) => layers.map((layer) => layer.seconds[at]!);
-    return bars({ id: "layer-time", title: "Time by layer", note: "seconds of all ranks; an outer layer contains the inner ones", labels: layers.map((l) => l.name), text: seconds, logarithmic: true,
+    return bars({ id: "layer-time", title: "Time by layer", note: "seconds of all ranks; an outer layer contains the inner ones", labels: layers.map((l) => l.name), text: seconds,
       series: [{ name: "reading", class: "read", values: of(0) }, { name: "writing", class: "write", values: of(1) }, { name: "metadata", class: "meta", values: of(2) }] });
   }
 

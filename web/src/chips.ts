@@ -34,7 +34,7 @@ export function cleared(): Partial<Selection> {
 function describe(page: Page, s: Selection): [string, Partial<Selection>][] {
   const out: [string, Partial<Selection>][] = [];
   const { report } = page, finding = page.finding();
-  if (finding) out.push([`${s.only ? "only" : "lit"}: ${finding.title}`, { finding: null, only: false }]);
+  if (finding) out.push([`${s.only ? "Only" : "Lit"}: ${finding.title}`, { finding: null, only: false }]);
   if (s.time) out.push([s.phase === null ? `${seconds(s.time[0])} – ${seconds(s.time[1])}` : `phase ${s.phase + 1}`, { time: null, phase: null }]);
   if (s.ranks) out.push([s.ranks[0] === s.ranks[1] ? `rank ${count(s.ranks[0])}` : `ranks ${count(s.ranks[0])} – ${count(s.ranks[1])} (${plural(s.ranks[1] - s.ranks[0] + 1, "rank")})`, { ranks: null }]);
   if (s.offset) out.push([`offset ${bytes(s.offset[0])} – ${bytes(s.offset[1])}`, { offset: null }]);

@@ -4,7 +4,7 @@
 import type { Page } from "./page";
 import type { Finding } from "./model";
 import { h } from "./element";
-import { percent, plural, seconds, shortPath } from "./format";
+import { percent, plural, seconds, sentence, shortPath } from "./format";
 
 const MOST = 5;
 
@@ -12,7 +12,6 @@ export class Findings {
   readonly node: HTMLElement;
   readonly #page: Page;
   readonly #list = h("ol", { class: "findings" });
-  readonly #detail = h("div", { class: "detail", id: "finding-detail", "aria-live": "polite" });
   #all = false;
 
   constructor(page: Page) {
@@ -22,36 +21,35 @@ export class Findings {
       h("ul", {}, ...passed.map((one) => h("li", {}, h("code", {}, one.slug), ` ${one.says}`))),
       silenced.length > 0 ? h("p", {}, `Not asked: ${silenced.join(", ")}.`) : null);
     this.node = h("section", { class: "diagnosis", "aria-label": "Findings" },
-      h("div", {}, h("h2", {}, findings.length > 0 ? "Findings, by seconds lost" : "No findings"), this.#list, rules), this.#detail);
+      h("h2", {}, findings.length > 0 ? "Findings, by seconds lost" : "No findings"), this.#list, rules);
     page.store.listen(() => this.update());
     this.update();
   }
 
-  /** The one whose details are open: what was chosen, else the costliest. */
-  #open(): number { return this.#page.store.now.finding ?? 0; }
-
   update(): void {
     const { findings } = this.#page.report, chosen = this.#page.store.now.finding;
     const shown = this.#all || (chosen ?? 0) >= MOST ? findings : findings.slice(0, MOST);
-    this.#list.replaceChildren(...shown.map((finding, at) => h("li", {}, this.#row(finding, at))));
+    const focused = document.activeElement?.getAttribute("data-slug");
+    this.#list.replaceChildren(...shown.map((finding, at) => h("li", {}, this.#row(finding, at), at === chosen ? this.#details(finding) : null)));
+    // The row was made anew; whoever came by keyboard stays on it.
+    if (focused) this.#list.querySelector<HTMLElement>(`[data-slug="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
     if (shown.length < findings.length) {
       this.#list.append(h("li", {}, h("button", { type: "button", class: "quiet", click: () => { this.#all = true; this.update(); } },
         `${plural(findings.length - shown.length, "more finding")} that cost less`)));
     }
-    const open = findings[this.#open()];
-    this.#detail.replaceChildren(...(open ? this.#details(open, this.#open()) : []));
   }
 
   #row(finding: Finding, at: number): HTMLElement {
     const share = h("i", {});
     share.style.width = `${Math.max(1, finding.share * 100)}%`;
     const lost = finding.lost > 0 ? seconds(finding.lost) : "–";
+    const fix = finding.advice[0]?.says, gain = finding.gain && finding.gain.seconds > 0 ? ` (gains up to ${seconds(finding.gain.seconds)})` : "";
     return h("button", {
       type: "button", class: `finding ${finding.level.toLowerCase()}`, "data-slug": finding.slug,
-      "aria-pressed": String(this.#page.store.now.finding === at), "aria-controls": "finding-detail",
+      "aria-pressed": String(this.#page.store.now.finding === at), "aria-expanded": String(at === this.#page.store.now.finding),
       click: () => this.#choose(at),
     }, h("span", { class: "cost" }, h("b", {}, lost), h("span", { class: "share", title: `${percent(finding.share)} of the run` }, share)),
-      h("span", { class: "says" }, h("span", { class: "title" }, finding.title, " ", h("em", {}, finding.level === "HIGH" ? "high" : finding.level === "WARN" ? "warning" : "note")), finding.says));
+      h("span", { class: "says" }, h("span", { class: "title" }, sentence(finding.title), " ", h("em", {}, finding.level === "HIGH" ? "high" : finding.level === "WARN" ? "warning" : "note")), h("span", { class: "what" }, sentence(finding.says)), fix ? h("span", { class: "then" }, `→ ${sentence(fix)}${gain}`) : null));
   }
 
   /** First the evidence is lit, then everything else hidden, then all is as before. */
@@ -62,24 +60,20 @@ export class Findings {
     else this.#page.store.choose({ finding: null, only: false });
   }
 
-  #details(finding: Finding, at: number): Node[] {
+  #details(finding: Finding): HTMLElement {
     const { files } = this.#page.report, now = this.#page.store.now;
-    const fix = finding.advice.map((one) => h("li", {}, one.says, one.code ? code(one.code) : null));
-    const named = finding.files.slice(0, 4).flatMap((n) => files[n] ? [h("li", {}, h("button", { type: "button", class: "pick", title: files[n].path, click: () => this.#page.store.choose({ file: n }) }, shortPath(files[n].path, 60)))] : []);
+    const fix = finding.advice.map((one) => h("li", {}, sentence(one.says), one.code ? code(one.code) : null));
+    const named = finding.files.slice(0, 3).flatMap((n) => files[n] ? [h("li", {}, h("button", { type: "button", class: "pick", title: files[n].path, click: () => this.#page.store.choose({ file: n }) }, shortPath(files[n].path, 52)))] : []);
     const more = finding.file_count - named.length;
-    const shown = now.finding === at ? (now.only ? "Everything else is hidden." : "Its evidence is lit in every view; click again to hide the rest.") : "";
-    return [
-      h("p", { class: "lead" }, finding.says),
-      h("p", { class: "muted" }, [`costs ${seconds(finding.lost)} (${percent(finding.share)} of the run)`, `confidence ${finding.confidence}`, `for the ${finding.audience.join(", the ")}`].join(" · "), " ", h("code", {}, finding.slug)),
-      shown ? h("p", { class: "muted" }, shown) : h("span"),
-      h("div", { class: "halves" },
-        h("div", {}, h("h3", {}, "What to change"), fix.length > 0 ? h("ol", {}, ...fix) : h("p", {}, "No advice for this."),
-          finding.gain ? h("p", { class: "gain" }, h("b", {}, `Gains up to ${seconds(finding.gain.seconds)}`), `, assuming ${finding.gain.assuming}.`) : null),
-        h("div", {}, h("h3", {}, "Evidence"), h("table", { class: "evidence" }, h("tbody", {}, ...finding.evidence.map((one) => h("tr", {}, h("th", { scope: "row" }, one.name), h("td", {}, one.text))))),
-          named.length > 0 ? h("ul", { class: "files" }, ...named, more > 0 ? h("li", { class: "muted" }, `and ${plural(more, "more file")}`) : null) : null)),
+    const shown = now.only ? "Everything else is hidden." : "Its evidence is lit; click again to hide the rest.";
+    return h("div", { class: "detail" },
+      fix.length > 0 ? h("ol", { class: "fix" }, ...fix) : null,
+      finding.gain ? h("p", { class: "gain" }, h("b", {}, `Gains up to ${seconds(finding.gain.seconds)}`), `, assuming ${finding.gain.assuming}.`) : null,
+      h("table", { class: "evidence" }, h("caption", { class: "unseen" }, "Evidence"), h("tbody", {}, ...finding.evidence.map((one) => h("tr", {}, h("th", { scope: "row" }, one.name), h("td", {}, one.text))))),
+      named.length > 0 ? h("ul", { class: "files" }, ...named, more > 0 ? h("li", { class: "muted" }, `and ${plural(more, "more file")}`) : null) : null,
+      h("p", { class: "muted" }, [`${percent(finding.share)} of the run`, `confidence ${finding.confidence}`, `for the ${finding.audience.join(", the ")}`].join(" · "), " · ", h("code", {}, finding.slug), h("br"), shown),
       finding.symptoms.length > 0 ? h("details", {}, h("summary", {}, plural(finding.symptoms.length, "symptom of this cause", "symptoms of this cause")),
-        h("ul", {}, ...finding.symptoms.map((one) => h("li", {}, one.says, one.lost > 0 ? ` (${seconds(one.lost)})` : "")))) : h("span"),
-    ];
+        h("ul", {}, ...finding.symptoms.map((one) => h("li", {}, sentence(one.says), one.lost > 0 ? ` (${seconds(one.lost)})` : "")))) : null);
   }
 }
 

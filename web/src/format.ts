@@ -18,7 +18,6 @@ export function bytes(value: number): string {
 export function seconds(value: number): string {
   const size = Math.abs(value);
   if (size === 0) return "0 s";
-  if (size >= 999.5) return `${count(Math.round(value))} s`;
   if (size >= 0.9995) return `${three(value)} s`;
   if (size >= 0.9995e-3) return `${three(value * 1e3)} ms`;
   if (size >= 0.9995e-6) return `${three(value * 1e6)} µs`;
@@ -58,4 +57,10 @@ export function plural(value: number, one: string, many = `${one}s`): string {
 /** The end of a path, which is what tells files apart. */
 export function shortPath(path: string, most = 48): string {
   return path.length <= most ? path : `…${path.slice(path.length - most + 1)}`;
+}
+
+/** A sentence of the report: begins with a capital, and numbers stay with their units. */
+export function sentence(text: string): string {
+  const kept = text.replace(/(\d) (%|s|ms|µs|ns|B|[KMGTPE]iB)(?![\w])/g, "$1\u00a0$2");
+  return kept.charAt(0).toUpperCase() + kept.slice(1);
 }

@@ -4,7 +4,7 @@
 import type { Page } from "./page";
 import type { Finding, Report } from "./model";
 import { h } from "./element";
-import { count, percent, plural, seconds, shortPath } from "./format";
+import { percent, plural, seconds, sentence } from "./format";
 import { toggleTheme } from "./theme";
 
 export function head(page: Page): HTMLElement {
@@ -15,12 +15,12 @@ export function head(page: Page): HTMLElement {
     click: () => { caveats.hidden = !caveats.hidden; badge.setAttribute("aria-expanded", String(!caveats.hidden)); },
   }, trust.complete ? "✓ complete" : `⚠ ${plural(trust.caveats.length, "caveat")}`);
   const when = job.start === null ? "" : new Date(job.start * 1000).toISOString().replace("T", " ").slice(0, 19) + " UTC";
-  const facts = [plural(job.nprocs, "rank"), job.nodes === null ? "" : plural(job.nodes, "node"), `ran ${seconds(job.run_time)}`, when, job.id ? `job ${job.id}` : "", job.source];
+  const facts = [plural(job.nprocs, "rank"), job.nodes === null ? "" : plural(job.nodes, "node"), `ran ${seconds(job.run_time)}`, when, job.id ? `job ${job.id}` : "", job.source.split("/").at(-1) ?? ""];
   const theme = h("button", { type: "button", class: "quiet", title: "light or dark", "aria-label": "light or dark", click: () => { toggleTheme(); page.repaint(); } }, "◐");
   return h("header", {},
     h("div", { class: "job" },
       h("h1", { title: job.command }, job.command || "an application"),
-      h("p", {}, facts.filter(Boolean).join(" · "))),
+      h("p", { title: job.source }, facts.filter(Boolean).join(" · "))),
     h("div", { class: "corner" }, badge, theme), caveats);
 }
 
@@ -35,14 +35,16 @@ function trustLines(report: Report): Node[] {
 }
 
 export function verdict(page: Page): HTMLElement {
-  const { verdict: v, job, findings } = page.report, top = findings[0];
+  const { verdict: v, findings } = page.report;
+  // What costs nothing is no reason, here as in the terminal report.
+  const top = findings.find((one, at) => at === 0 && (one.level !== "INFO" || one.lost > 0));
   const severe = v.share >= 0.3 ? "high" : v.share >= 0.1 ? "warn" : "good";
   return h("section", { class: "verdict", "aria-label": "Verdict" },
     h("div", { class: `answer ${severe}` },
-      h("strong", {}, percent(v.share)), h("span", {}, v.says), meter(page)),
-    card("Where", where(page.report)),
-    card("Why", top ? top.says : "No rule found anything that costs time."),
-    card("What to change", top ? change(top) : job.nprocs > 0 ? "Nothing that these rules know of." : ""));
+      h("strong", {}, percent(v.share)), h("span", {}, sentence(v.says)), meter(page)),
+    card("Where", v.place ? sentence(v.place) : "No file was used."),
+    card("Why", top ? sentence(top.says) : "No rule found anything that costs time."),
+    card("What to change", top ? change(top) : "Nothing that these rules know of."));
 }
 
 function card(title: string, text: string): HTMLElement {
@@ -62,21 +64,8 @@ function meter(page: Page): HTMLElement {
     h("span", { class: "key" }, h("i", { class: "rest" }), `other ${seconds(Math.max(0, run - v.seconds))}`)));
 }
 
-function where(report: Report): string {
-  const { verdict: v, findings, files, job } = report, top = findings[0];
-  const says = [job.nprocs > 1 ? `Rank ${count(v.rank)} is the slowest; the mean over ranks is ${seconds(v.mean)}.` : ""];
-  const about = top?.files[0] ?? (files.length > 0 ? 0 : undefined), file = about === undefined ? undefined : files[about];
-  if (file && v.seconds > 0) {
-    const more = top ? top.file_count - 1 : 0;
-    says.push(`${shortPath(file.path)}${more > 0 ? ` and ${plural(more, "more file")}` : ""}${file.kind ? ` on ${file.kind}` : ""}.`);
-  }
-  const ranks = top?.ranks.length ?? 0;
-  if (ranks > 1) says.push(`${plural(ranks, "rank")} concerned.`);
-  return says.filter(Boolean).join(" ") || "No file was used.";
-}
-
 function change(finding: Finding): string {
   const says = finding.advice[0]?.says ?? "";
   const gain = finding.gain && finding.gain.seconds > 0 ? ` Gains up to ${seconds(finding.gain.seconds)}.` : "";
-  return says ? `${says.charAt(0).toUpperCase()}${says.slice(1)}.${gain}`.replace("..", ".") : "See the finding.";
+  return says ? `${sentence(says)}.${gain}`.replace("..", ".") : "See the finding.";
 }

@@ -14,7 +14,7 @@ export class Heat extends Plot {
   readonly #choice: HTMLElement;
 
   constructor(page: Page) {
-    super(page, { id: "heat", title: "Ranks over time", height: 270, brush: "ranks" });
+    super(page, { id: "heat", title: "Ranks over time", height: rankHeight(page, 270), brush: "ranks" });
     this.#choice = h("span", { class: "choice", role: "group", "aria-label": "layer" });
     this.caption.after(this.#choice);
   }
@@ -189,6 +189,11 @@ export class Heat extends Plot {
     const grid = this.#grid();
     return grid ? `${grid.layer}, ${plural(this.page.rankCount(), "rank")}.` : "No times of single ranks.";
   }
+}
+
+/** Few ranks need little room: a row is never higher than a line of text or two. */
+export function rankHeight(page: Page, most: number): number {
+  return Math.min(most, MARGIN.top + MARGIN.bottom + Math.max(2, page.rankCount()) * 24);
 }
 
 interface Levels { read: Uint8Array; write: Uint8Array; wide: number; high: number }

@@ -4,7 +4,7 @@ import type { Report } from "./model";
 import { Charts } from "./charts";
 import { Columns, inflate } from "./column";
 import { Findings } from "./findings";
-import { Heat } from "./heat";
+import { Heat, rankHeight } from "./heat";
 import { Page } from "./page";
 import { Raster, legend } from "./raster";
 import { Tables } from "./tables";
@@ -24,8 +24,10 @@ async function start(): Promise<void> {
   page.plots.push(timeline, heat, ...calls.plots);
   const main = document.querySelector("main")!;
   main.replaceChildren(
-    head(page), verdict(page), timeline.figure, new Findings(page).node,
-    chips(page), heat.figure, calls.node, new Charts(page).node, new Tables(page).node,
+    head(page), verdict(page),
+    h("div", { class: "panes" }, new Findings(page).node,
+      h("div", { class: "views" }, chips(page), timeline.figure, heat.figure, calls.node, new Charts(page).node)),
+    new Tables(page).node,
     h("footer", {}, `netra ${report.netra}. This page is one file: it loads nothing and sends nothing. Keys on a picture: arrows move, + and − zoom, 0 shows all, Page Up and Page Down zoom ranks; u undoes, Esc shows everything.`));
   document.body.append(page.tip.node);
   keys(page);
@@ -42,11 +44,11 @@ function operations(page: Page): { node: HTMLElement; plots: Raster[] } {
       h("p", {}, "This job was not traced, so there are no pictures of single calls, offsets and durations. Darshan traces with DXT_ENABLE_IO_TRACE=1, netra run traces by itself.")) };
   }
   const layers = ["MPI-IO", "POSIX"].filter((layer) => report.timeline.lanes.some((lane) => lane.layer === layer && lane.basis === "traced"));
-  const plots = layers.map((layer, at) => new Raster(page, "ranks", layer, { id: `calls-${layer.toLowerCase()}`, title: `Calls, ${layer}`, height: layers.length > 1 ? 190 : 260, brush: "ranks", bare: at + 1 < layers.length }));
+  const plots = layers.map((layer, at) => new Raster(page, "ranks", layer, { id: `calls-${layer.toLowerCase()}`, title: `Calls, ${layer}`, height: rankHeight(page, layers.length > 1 ? 190 : 260), brush: "ranks", bare: at + 1 < layers.length }));
   plots.push(
     new Raster(page, "offsets", null, { id: "offsets", title: "Offsets over time", height: 250, brush: "offset" }),
     new Raster(page, "durations", null, { id: "durations", title: "Durations over time", height: 190, brush: "time" }),
-    new Raster(page, "places", null, { id: "places", title: "Offsets by rank", height: 220, brush: "ranks" }));
+    new Raster(page, "places", null, { id: "places", title: "Offsets by rank", height: rankHeight(page, 220), brush: "ranks" }));
   const bar = colours(page);
   return { plots, node: h("section", { class: "calls", "aria-label": "Single calls" }, bar, ...plots.map((plot) => plot.figure)) };
 }

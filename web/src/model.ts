@@ -16,6 +16,8 @@ export interface Verdict {
   parts: [number, number, number];
   waiting: number;
   says: string;
+  /** Where the time goes. */
+  place: string | null;
 }
 
 export interface Trust { complete: boolean; coverage: number | null; summed: number; caveats: string[]; modules: string[] }
@@ -46,8 +48,7 @@ export interface Layer {
 export interface File {
   path: string; kind: string | null; mount: string | null; ranks: number; shared: boolean;
   layers: string[]; reads: number; writes: number; bytes_read: number; bytes_written: number;
-  opens: number; seeks: number; seconds: [number, number, number]; last_byte: number | null;
-  stripes: number | null; osts: number[];
+  opens: number; seeks: number; seconds: [number, number, number]; stripes: number | null;
 }
 
 export interface Ost { ost: number; files: number; bytes: number; alone: number; seconds_mean: number; seconds_max: number }

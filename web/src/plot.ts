@@ -44,7 +44,7 @@ export abstract class Plot {
     this.page = page;
     this.options = options;
     this.canvas = h("canvas", { tabindex: "0", role: "img", "aria-label": options.title, id: `${options.id}-canvas` });
-    this.context = this.canvas.getContext("2d")!;
+    this.context = this.canvas.getContext("2d", { willReadFrequently: true })!;
     this.#cross = h("div", { class: "cross" });
     this.#box = h("div", { class: "brush" });
     this.#frame = h("div", { class: "frame" }, this.canvas, this.#cross, this.#box);

@@ -5,7 +5,7 @@
 import type { Page } from "./page";
 import type { Scale } from "./scale";
 import { type Hint, MARGIN, Plot, type Options } from "./plot";
-import { linear, log } from "./scale";
+import { linear, log, niceTicks } from "./scale";
 import { bytes, count, plural, seconds, shortPath } from "./format";
 import { HIDDEN, FADED, SHOWN } from "./marks";
 import { type Rgb, along, mix, pixel } from "./theme";
@@ -40,7 +40,9 @@ export class Raster extends Plot {
   }
 
   protected override x(): Scale {
-    return this.#kind === "places" ? linear(this.#offsets(), [0, this.width]) : super.x();
+    if (this.#kind !== "places") return super.x();
+    const [low, high] = this.#offsets();
+    return { ...linear([low, high], [0, this.width]), ticks: (most) => niceTicks(low, high, most, 1024) };
   }
 
   protected override xText(value: number, step: number): string {

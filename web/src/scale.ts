@@ -48,6 +48,6 @@ export function niceTicks(low: number, high: number, most: number, base: 10 | 10
     step = 2 ** Math.ceil(Math.log2(Math.max(1, raw)));
   }
   const values = [];
-  for (let n = Math.ceil(low / step - 1e-9); n * step <= high + step * 1e-9; n++) values.push(n * step);
+  for (let n = Math.ceil(low / step - 1e-9); n * step <= high + step * 1e-9; n++) values.push(n * step + 0); // + 0: never "-0"
   return { values, step };
 }

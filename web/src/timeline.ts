@@ -6,7 +6,7 @@ import type { Lane, Phase } from "./model";
 import type { Scale } from "./scale";
 import { type Hint, Plot } from "./plot";
 import { linear } from "./scale";
-import { bytes, count, percent, plural, rate, seconds } from "./format";
+import { bytes, percent, plural, rate, seconds } from "./format";
 
 interface Band { layer: string; basis: string; read: Lane | null; write: Lane | null }
 
@@ -14,6 +14,8 @@ const PHASE_HEIGHT = 20, BAND_GAP = 8;
 
 export class Timeline extends Plot {
   readonly #bands: Band[] = [];
+  /** Pixels above the bands for the phases. */
+  readonly #head: number;
 
   constructor(page: Page) {
     const bands = new Map<string, Band>();
@@ -23,48 +25,53 @@ export class Timeline extends Plot {
       bands.set(lane.layer, band);
     }
     const high = bands.size <= 2 ? 46 : 36;
-    super(page, { id: "timeline", title: "The whole job", height: Math.max(72, 34 + PHASE_HEIGHT + bands.size * (high + BAND_GAP)), brush: "time" });
+    const top = page.report.phases ? PHASE_HEIGHT : 0;
+    super(page, { id: "timeline", title: "The whole job", height: Math.max(72, 34 + top + bands.size * (high + BAND_GAP)), brush: "time" });
+    this.#head = top;
     this.#bands.push(...bands.values());
-    const spread = this.#bands.filter((band) => band.basis === "spread").map((band) => band.layer);
-    this.note.textContent = spread.length > 0
-      ? `share of ranks that were busy; ${spread.join(", ")}: no trace, seconds spread evenly from first to last call`
-      : "share of ranks that were busy";
+    const spread = this.#bands.filter((band) => band.basis === "spread").map((band) => band.layer), meta = page.report.verdict.parts[2];
+    const parts = ["share of ranks that were busy"];
+    if (spread.length > 0) parts.push(`${spread.join(", ")}: no trace, seconds spread evenly from first to last call`);
+    if (meta > 0.05 * page.report.verdict.seconds) parts.push(`${seconds(meta)} in metadata calls have no times and are not drawn`);
+    this.note.textContent = parts.join("; ");
   }
 
   protected y(): Scale { return linear([0, 1], [this.height, 0]); }
 
   #top(at: number): { top: number; high: number } {
-    const all = this.height - PHASE_HEIGHT, high = all / Math.max(1, this.#bands.length);
-    return { top: PHASE_HEIGHT + at * high, high: high - BAND_GAP };
+    const all = this.height - this.#head, high = all / Math.max(1, this.#bands.length);
+    return { top: this.#head + at * high, high: high - BAND_GAP };
   }
 
   protected draw(): void {
     const c = this.context, t = this.page.theme;
     c.font = "11px system-ui, sans-serif";
+    const all = this.#bands.map((band) => this.#columns(band));
+    const peaks = all.map((values) => values.reduce((most, v) => Math.max(most, v[0] + v[1]), 0));
+    // A band fills its height at its own peak, unless that is next to nothing beside the others.
+    const floor = Math.max(...peaks, 0) / 20;
     this.#bands.forEach((band, at) => {
-      const { top, high } = this.#top(at);
+      const { top, high } = this.#top(at), values = all[at]!, peak = peaks[at]!, most = Math.max(peak, floor);
       c.fillStyle = t.ink; c.textAlign = "right"; c.textBaseline = "middle";
-      c.fillText(band.layer, -8, top + high / 2);
-      const values = this.#columns(band);
-      const most = Math.max(0, ...values.map((v) => v[0] + v[1]));
+      c.fillText(band.layer, -8, top + high / 2 - 6);
+      c.fillStyle = t.muted;
+      if (peak > 0) c.fillText(`peak ${this.#share(peak)}`, -8, top + high / 2 + 8);
       values.forEach(([read, write], x) => {
         if (read + write <= 0) return;
-        // A band fills its height at its own peak; the number at its right end says how much that is.
         const r = read / most * high, w = write / most * high;
         c.fillStyle = t.css(t.write); c.fillRect(x, top + high - Math.max(w, write > 0 ? 1 : 0), 1, Math.max(w, write > 0 ? 1 : 0));
         c.fillStyle = t.css(t.read); c.fillRect(x, top + high - w - Math.max(r, read > 0 ? 1 : 0), 1, Math.max(r, read > 0 ? 1 : 0));
       });
       c.strokeStyle = t.line; c.beginPath(); c.moveTo(0, top + high + 0.5); c.lineTo(this.width, top + high + 0.5); c.stroke();
-      c.fillStyle = t.muted; c.textAlign = "right"; c.textBaseline = "top";
-      if (most > 0) c.fillText(`peak ${this.#share(most)}`, this.width - 3, top - 1);
     });
     this.#phases();
     this.xAxis();
   }
 
+  /** A share of ranks that were busy; of few ranks their number. */
   #share(value: number): string {
-    const ranks = value * this.page.report.job.nprocs;
-    return ranks < 1.5 ? `${ranks.toFixed(ranks < 0.095 ? 2 : 1)} ranks` : `${count(ranks)} of ${plural(this.page.report.job.nprocs, "rank")}`;
+    const ranks = this.page.report.job.nprocs;
+    return ranks > 8 ? percent(Math.min(1, value)).replace("below ", "<") : (Math.min(1, value) * ranks).toFixed(1);
   }
 
   /** Per pixel the busiest step's share of ranks that read and wrote. */
@@ -89,21 +96,25 @@ export class Timeline extends Plot {
     const c = this.context, t = this.page.theme, x = this.x(), phases = this.page.report.phases?.list ?? [];
     const chosen = this.page.store.now.phase, window = this.page.finding()?.window;
     c.textBaseline = "middle";
-    let free = -Infinity;
-    phases.forEach((phase, at) => {
-      const [a, b] = [Math.max(0, x.at(phase.start)), Math.min(this.width, x.at(phase.end))];
-      if (b < 0 || a > this.width) return;
+    const labels: { left: number; right: number }[] = [];
+    // The longest first: where names would lie over each other, it keeps its own.
+    const order = phases.map((_, at) => at).sort((a, b) => phases[b]!.end - phases[b]!.start - (phases[a]!.end - phases[a]!.start));
+    for (const at of order) {
+      const phase = phases[at]!, [a, b] = [Math.max(0, x.at(phase.start)), Math.min(this.width, x.at(phase.end))];
+      if (b < 0 || a > this.width) continue;
       c.fillStyle = at === chosen ? t.accent : t.muted;
       c.globalAlpha = at === chosen ? 1 : 0.55;
       c.fillRect(a, PHASE_HEIGHT - 5, Math.max(2, b - a), 3);
       c.globalAlpha = 1;
       const text = rate(phase.bytes_read + phase.bytes_written, phase.end - phase.start);
-      const wide = c.measureText(text).width, left = Math.min(Math.max(a, 0), this.width - wide);
-      if (left > free + 8) { c.fillStyle = t.muted; c.textAlign = "left"; c.fillText(text, left, 7); free = left + wide; }
-    });
+      const wide = c.measureText(text).width, left = Math.min(a, this.width - wide), right = left + wide;
+      if (labels.some((one) => left < one.right + 8 && right + 8 > one.left)) continue;
+      labels.push({ left, right });
+      c.fillStyle = t.muted; c.textAlign = "left"; c.fillText(text, left, 7);
+    }
     if (window) {
       const [a, b] = [x.at(window[0]), x.at(window[1])];
-      c.strokeStyle = t.accent; c.lineWidth = 1.5; c.strokeRect(a, PHASE_HEIGHT, Math.max(2, b - a), this.height - PHASE_HEIGHT); c.lineWidth = 1;
+      c.strokeStyle = t.accent; c.lineWidth = 1.5; c.strokeRect(a, this.#head, Math.max(2, b - a), this.height - this.#head); c.lineWidth = 1;
     }
   }
 

@@ -6,6 +6,7 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::place::{cargo, output, root, run as start, target};
+use crate::web;
 
 /// The log that is shown; `docs/example/README.md` says how it was made.
 const LOG: &str = "docs/example/wave.darshan";
@@ -50,12 +51,22 @@ const SCENES: &[Scene] = &[
 
 /// Builds the program and plays the scenes.
 pub(crate) fn run(_: &[String]) -> Result<()> {
+    web::if_possible()?;
     start(&mut cargo(&["build", "--quiet", "--package", "netra-cli"]))?;
     let netra = target().join("debug/netra");
     for scene in SCENES {
         play(&netra, scene)?;
     }
+    page(&netra)?;
     println!("\nMore: `cargo run -p netra-cli -- --help`");
+    Ok(())
+}
+
+/// The page for a browser, which no terminal shows.
+fn page(netra: &Path) -> Result<()> {
+    let page = target().join("demo.html");
+    start(Command::new(netra).args(["report", LOG, "--html"]).arg(&page).current_dir(root()))?;
+    println!("\nAnd to explore, one file that needs no network: {}", page.display());
     Ok(())
 }
 

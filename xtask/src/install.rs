@@ -39,6 +39,9 @@ const DEBIAN: &[Need] = &[
     Need { package: "sqlite3", reason: "an application whose calls are counted" },
     Need { package: "fio", reason: "an application whose calls are counted" },
     Need { package: "hmmer", reason: "hmmsearch, an application whose calls are counted" },
+    Need { package: "nodejs", reason: "builds and tests the report page" },
+    Need { package: "npm", reason: "installs what the report page is built with" },
+    Need { package: "chromium", reason: "opens report pages as a reader does" },
     Need { package: "strace", reason: "counts the system calls of workloads" },
 ];
 

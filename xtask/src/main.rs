@@ -14,6 +14,7 @@ mod step;
 mod symbols;
 mod test;
 mod tidy;
+mod web;
 mod workload;
 
 use std::process::ExitCode;
@@ -61,6 +62,7 @@ const COMMANDS: &[Command] = &[
         says: "install what the tests need, and say what is missing",
         run: install::run,
     },
+    Command { name: "web", says: "build the report page (needs Node.js)", run: web::run },
     Command {
         name: "workload",
         says: "run one of the papers' applications in small (no name: the list)",

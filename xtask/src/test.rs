@@ -9,7 +9,7 @@ use crate::artifact;
 use crate::install::{self, Installed};
 use crate::place::{cargo, on_path, run as start};
 use crate::step::Steps;
-use crate::tidy;
+use crate::{tidy, web};
 
 /// What every step may ask for.
 pub(crate) struct Run {
@@ -29,6 +29,8 @@ struct Step {
 
 const STEPS: &[Step] = &[
     Step { name: "tidy", long: false, work: |_| tidy::run(&[]) },
+    // Before anything is compiled: netra takes the built page in.
+    Step { name: "web", long: false, work: |_| web::if_possible() },
     Step { name: "format", long: false, work: |_| start(&mut cargo(&["fmt", "--all", "--check"])) },
     Step { name: "clippy", long: false, work: clippy },
     Step { name: "artifact", long: false, work: |_| artifact::run(&[]) },

@@ -1,16 +1,16 @@
 //! `netra report`: what is wrong, what it costs, what to change.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use netra_analyse::insight::{RULES, rule};
-use netra_analyse::{Job, diagnose};
+use netra_analyse::{Job, Report, diagnose};
 use netra_darshan::Damage;
 use netra_darshan::read::Log;
-use netra_show::load;
 use netra_show::report::{self, Page, Settings};
+use netra_show::{html, load};
 
 use super::reading::{self, Format, Reading, Show};
 use crate::outcome::Outcome;
@@ -20,6 +20,7 @@ const EXAMPLES: &str = "\
 Examples:
   netra report job.darshan                      one screen: is it I/O, where, why, what to change
   netra report --all job.darshan                with evidence, all advice and every check
+  netra report --html job.html job.darshan      a page to explore, in one file
   netra report --json job.darshan               everything, for machines
   netra report --together 'logs/job42_*'        processes without MPI as one job";
 
@@ -38,6 +39,9 @@ pub(crate) struct Args {
     /// Show every finding with its evidence and advice, and every check that passed
     #[arg(long)]
     all: bool,
+    /// Write the report as one page for a browser, which needs no network
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "csv", "format"])]
+    html: Option<PathBuf>,
     /// Take the logs as the processes of one job
     #[arg(long)]
     together: bool,
@@ -68,6 +72,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         format,
         page: Page { colour, all: args.all },
         settings,
+        html: args.html.clone(),
         jobs: args.together.then(Vec::new),
         first: true,
     };
@@ -99,11 +104,16 @@ struct Face {
     /// The jobs so far, where they are to be taken together.
     jobs: Option<Vec<Job>>,
     first: bool,
+    /// Where the page goes.
+    html: Option<PathBuf>,
 }
 
 impl Face {
     fn one(&mut self, out: &mut Output, job: &Job) -> io::Result<()> {
         let found = diagnose(job, &self.settings.limits, &self.settings.silenced);
+        if let Some(path) = &self.html {
+            return write_page(path, self.first, job, &found).inspect(|()| self.first = false);
+        }
         match self.format {
             Format::Text => {
                 if !self.first {
@@ -117,6 +127,17 @@ impl Face {
         self.first = false;
         Ok(())
     }
+}
+
+/// A page is about one job: a second one does not silently take the first one's place.
+fn write_page(path: &Path, first: bool, job: &Job, found: &Report) -> io::Result<()> {
+    if !first {
+        let says = "--html shows one job: name one log, or take several as one job with --together";
+        return Err(io::Error::other(says));
+    }
+    let named = |error: io::Error| io::Error::other(format!("writing {}: {error}", path.display()));
+    let mut file = io::BufWriter::new(File::create(path).map_err(named)?);
+    html::page(&mut file, job, found).and_then(|()| file.flush()).map_err(named)
 }
 
 impl Show for Face {

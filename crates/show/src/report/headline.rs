@@ -14,7 +14,7 @@ const LITTLE: f64 = 0.05;
 const PATH: usize = 60;
 
 /// Is I/O my problem?
-pub(super) fn verdict(report: &Report) -> String {
+pub(crate) fn verdict(report: &Report) -> String {
     let facts = &report.facts;
     let io = &facts.critical;
     let share = facts.share(io.seconds);
@@ -61,7 +61,7 @@ pub(super) fn verdict(report: &Report) -> String {
 }
 
 /// Where: the files and file systems that the slowest rank's time goes to.
-pub(super) fn place(report: &Report) -> Option<String> {
+pub(crate) fn place(report: &Report) -> Option<String> {
     let facts = &report.facts;
     let files = facts.critical.by_file();
     let total: f64 = files.iter().map(|file| file.1).sum();

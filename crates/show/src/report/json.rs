@@ -9,6 +9,7 @@ use netra_analyse::pattern::{Hazard, PhaseList};
 use netra_analyse::{Extreme, Facts, Flow, Report, Thresholds, Usage};
 
 use crate::Json;
+use crate::member::{float, integer, list, number, optional, text, truth};
 
 /// The version of the shape.
 const VERSION: u64 = 1;
@@ -386,51 +387,4 @@ fn phase_list<W: Write>(json: Out<'_, '_, W>, name: &str, phases: &PhaseList) ->
         json.close('}')
     })?;
     json.close('}')
-}
-
-fn list<W: Write, T>(
-    json: Out<'_, '_, W>,
-    name: &str,
-    items: impl IntoIterator<Item = T>,
-    mut one: impl FnMut(&mut Json<'_, W>, T) -> Result<()>,
-) -> Result<()> {
-    json.key(name)?;
-    json.open('[')?;
-    for item in items {
-        one(json, item)?;
-    }
-    json.close(']')
-}
-
-fn text<W: Write>(json: Out<'_, '_, W>, name: &str, value: &str) -> Result<()> {
-    json.key(name)?;
-    json.text(value)
-}
-
-fn optional<W: Write>(json: Out<'_, '_, W>, name: &str, value: Option<&str>) -> Result<()> {
-    json.key(name)?;
-    match value {
-        Some(value) => json.text(value),
-        None => json.null(),
-    }
-}
-
-fn number<W: Write>(json: Out<'_, '_, W>, name: &str, value: u64) -> Result<()> {
-    json.key(name)?;
-    json.unsigned(value)
-}
-
-fn integer<W: Write>(json: Out<'_, '_, W>, name: &str, value: i64) -> Result<()> {
-    json.key(name)?;
-    json.int(value)
-}
-
-fn float<W: Write>(json: Out<'_, '_, W>, name: &str, value: f64) -> Result<()> {
-    json.key(name)?;
-    json.float(value)
-}
-
-fn truth<W: Write>(json: Out<'_, '_, W>, name: &str, value: bool) -> Result<()> {
-    json.key(name)?;
-    json.truth(value)
 }

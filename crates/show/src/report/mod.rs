@@ -8,6 +8,7 @@ mod settings;
 mod text;
 
 pub use csv::{header as csv_header, rows as csv};
+pub(crate) use headline::{place, verdict};
 pub use json::document as json;
 pub use settings::Settings;
 pub use text::{Page, page as text};

@@ -1,0 +1,210 @@
+// The page in a real browser, over pages that crates/show/tests/page.rs has made. NETRA_PAGES is
+// their folder: NAME.html beside NAME.json, the report for machines, which it must agree with.
+
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { type BrowserContext, type Page, chromium } from "playwright-core";
+import { count, percent, seconds } from "../src/format";
+
+const folder = process.env["NETRA_PAGES"] ?? "";
+const home = mkdtempSync(join(tmpdir(), "netra-page-"));
+const quiet = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+let browser: BrowserContext;
+
+before(async () => {
+  browser = await chromium.launchPersistentContext(home, { executablePath: process.env["NETRA_CHROMIUM"] ?? "chromium", args: quiet, viewport: { width: 1400, height: 900 } });
+});
+after(async () => {
+  await browser.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+interface Expected { job: { processes: number }; io: { share: number; seconds: number }; findings: { slug: string; lost_seconds: number }[]; files: unknown[]; trust: { complete: boolean } }
+
+/** Opens a page, and fails at the end when anything was complained of or loaded. */
+async function visit(name: string, fragment: string, look: (page: Page, expected: Expected) => Promise<void>): Promise<void> {
+  const page = await browser.newPage(), wrong: string[] = [];
+  page.on("console", (message) => { if (["error", "warning"].includes(message.type())) wrong.push(message.text()); });
+  page.on("pageerror", (error) => wrong.push(error.message));
+  page.on("request", (request) => { if (!/^(file|blob):/.test(request.url())) wrong.push(`loads ${request.url()}`); });
+  page.on("dialog", (dialog) => { wrong.push(`says ${dialog.message()}`); void dialog.dismiss(); });
+  await page.goto(`file://${join(folder, name)}.html${fragment}`);
+  await page.waitForSelector("html[data-ready]");
+  await look(page, JSON.parse(readFileSync(join(folder, `${name}.json`), "utf8")) as Expected);
+  await page.close();
+  assert.deepEqual(wrong, [], name);
+}
+
+/** Different colours in a picture, by how many pixels have them. */
+async function colours(page: Page, id: string): Promise<Map<string, number>> {
+  await page.locator(`#${id}-canvas`).scrollIntoViewIfNeeded();
+  // Drawing happens in the frame after the next.
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))));
+  const found = await page.evaluate((canvas) => {
+    const node = document.getElementById(canvas) as HTMLCanvasElement, seen: Record<string, number> = {};
+    const { data } = node.getContext("2d")!.getImageData(0, 0, node.width, node.height);
+    for (let i = 0; i < data.length; i += 4) { const key = `${data[i]},${data[i + 1]},${data[i + 2]}`; seen[key] = (seen[key] ?? 0) + 1; }
+    return seen;
+  }, `${id}-canvas`);
+  return new Map(Object.entries(found));
+}
+
+const WRITE = "201,96,14";
+
+test("every page opens, is quiet, and says what the report for machines says", async () => {
+  const names = readdirSync(folder).filter((file) => file.endsWith(".html")).map((file) => file.slice(0, -5));
+  assert.ok(names.length >= 6, `only ${names.join(", ")}`);
+  for (const name of names) await visit(name, "", async (page, expected) => {
+    assert.equal(await page.locator(".answer strong").textContent(), percent(expected.io.share), name);
+    assert.match(await page.locator(".job p").textContent() ?? "", new RegExp(`^${count(expected.job.processes)} ranks?\\b`), name);
+    const more = page.locator(".findings .quiet");
+    if (await more.count() > 0 && expected.findings.length > 5) await more.last().click();
+    const slugs = await page.locator(".finding").evaluateAll((all) => all.map((one) => one.getAttribute("data-slug")));
+    assert.deepEqual(slugs, expected.findings.map((one) => one.slug), name);
+    const costs = await page.locator(".finding .cost b").allTextContents();
+    assert.deepEqual(costs, expected.findings.map((one) => one.lost_seconds > 0 ? seconds(one.lost_seconds) : "–"), name);
+    assert.equal(await page.locator("#tab-files").textContent(), `Files ${count(expected.files.length)}`, name);
+    assert.equal(await page.locator(".badge.good").count(), expected.trust.complete ? 1 : 0, name);
+  });
+});
+
+test("the first screen holds the answers", async () => {
+  await visit("wave", "", async (page) => {
+    for (const part of [".verdict", ".badge", "#timeline-canvas", ".finding >> nth=0"]) {
+      const box = await page.locator(part).boundingBox();
+      assert.ok(box && box.y + box.height <= 900, `${part} ends at ${box && box.y + box.height}`);
+    }
+  });
+});
+
+test("one hot rank among 100,000 is seen", async () => {
+  await visit("hot", "", async (page) => {
+    const hot = (await colours(page, "heat")).get(WRITE) ?? 0;
+    // A tenth of the run on one row of pixels, of some nine hundred that are wide.
+    assert.ok(hot >= 60 && hot < 400, `${hot} pixels`);
+  });
+});
+
+test("names with HTML in them are only text", async () => {
+  await visit("markup", "", async (page) => {
+    assert.equal(await page.evaluate(() => (window as unknown as { ran?: boolean }).ran), undefined);
+    assert.equal(await page.locator("main img, main b[onclick]").count(), 0);
+    assert.match(await page.locator("#files .pick").getAttribute("title") ?? "", /^\/data\/<img src=x onerror=/);
+  });
+});
+
+test("a click on a finding lights its evidence, a second hides the rest, a third restores", async () => {
+  await visit("slow", "", async (page) => {
+    const row = page.locator(".finding").first(), before = await colours(page, "calls-posix");
+    await row.click();
+    assert.match(page.url(), /#finding=0$/);
+    const lit = await page.locator("#files tr.lit").count();
+    assert.equal(lit, 1);
+    assert.match(await page.locator("#files tr.lit").textContent() ?? "", /slow\.dat/);
+    const during = await colours(page, "calls-posix");
+    assert.ok((during.get(WRITE) ?? 0) < (before.get(WRITE) ?? 0) && (during.get(WRITE) ?? 0) > 0);
+    await row.click();
+    assert.match(page.url(), /finding=0&only=1$/);
+    await row.click();
+    assert.equal(new URL(page.url()).hash, "");
+    assert.deepEqual(await colours(page, "calls-posix"), before);
+  });
+});
+
+test("a brush zooms every picture, undo brings back, a link restores", async () => {
+  let link = "", zoomed = new Map<string, number>();
+  await visit("slow", "", async (page) => {
+    const before = await colours(page, "calls-posix");
+    const box = (await page.locator("#timeline-canvas").boundingBox())!;
+    await page.mouse.move(box.x + 200, box.y + 30);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 320, box.y + 34, { steps: 4 });
+    await page.mouse.up();
+    link = new URL(page.url()).hash;
+    assert.match(link, /^#time=[\d.]+~[\d.]+$/);
+    zoomed = await colours(page, "calls-posix");
+    assert.notDeepEqual(zoomed, before);
+    await page.keyboard.press("u");
+    await page.waitForFunction(() => location.hash === "");
+    assert.deepEqual(await colours(page, "calls-posix"), before);
+  });
+  await visit("slow", link, async (page) => {
+    assert.match(await page.locator(".chip").textContent() ?? "", / – /);
+    assert.deepEqual(await colours(page, "calls-posix"), zoomed);
+  });
+});
+
+test("the keyboard reaches everything and moves the pictures", async () => {
+  await visit("slow", "", async (page) => {
+    const reached = new Set<string>();
+    for (let at = 0; at < 200; at++) {
+      await page.keyboard.press("Tab");
+      const where = await page.evaluate(() => { const e = document.activeElement; return e && e !== document.body ? e.id || e.className || e.textContent || "" : ""; });
+      if (!where && reached.size > 5) break;
+      reached.add(where);
+    }
+    for (const id of ["timeline-canvas", "heat-canvas", "calls-posix-canvas", "offsets-canvas", "durations-canvas", "tab-files"]) assert.ok(reached.has(id), `${id} is not reached: ${[...reached].join("; ")}`);
+    await page.locator("#timeline-canvas").focus();
+    await page.keyboard.press("+");
+    assert.match(page.url(), /time=/);
+    await page.keyboard.press("PageUp");
+    assert.match(page.url(), /ranks=/);
+    await page.keyboard.press("Escape");
+    assert.equal(new URL(page.url()).hash, "");
+  });
+});
+
+test("a row of a table filters the pictures, and the tables can be searched and sorted", async () => {
+  await visit("slow", "", async (page) => {
+    const before = await colours(page, "offsets");
+    await page.locator("#files .pick", { hasText: "slow.dat" }).click();
+    assert.match(page.url(), /file=\d+/);
+    assert.notDeepEqual(await colours(page, "offsets"), before);
+    await page.locator("#files input").fill("fast");
+    const shown = await page.locator("#files tbody tr").allTextContents();
+    assert.ok(shown.length > 0 && shown.every((row) => row.includes("fast")));
+    await page.locator("#files input").fill("");
+    await page.locator("#files th button", { hasText: "file" }).first().click();
+    const names = await page.locator("#files tbody .pick").allTextContents();
+    assert.deepEqual(names, [...names].sort((a, b) => a.localeCompare(b)));
+  });
+});
+
+test("the pointer is told what it is over, and colours follow light and dark", async () => {
+  await visit("slow", "", async (page) => {
+    await colours(page, "calls-posix");
+    const box = (await page.locator("#calls-posix-canvas").boundingBox())!;
+    for (let x = 90; x < box.width - 20; x += 12) {
+      await page.mouse.move(box.x + x, box.y + box.height - 30);
+      if (await page.locator(".tip").isVisible()) break;
+    }
+    assert.match(await page.locator(".tip").textContent() ?? "", /^POSIX write.*rank.*file.*duration/);
+    const light = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    await page.locator('[aria-label="light or dark"]').click();
+    assert.notEqual(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), light);
+  });
+});
+
+test("what is missing is said", async () => {
+  await visit("untraced", "", async (page) => {
+    assert.match(await page.locator(".absent").textContent() ?? "", /not traced/);
+    await page.locator(".badge").click();
+    assert.match(await page.locator("#caveats").textContent() ?? "", /Single calls were not traced/);
+  });
+});
+
+test("a picture and its data can be saved", async () => {
+  await visit("slow", "", async (page) => {
+    const saved = async (act: () => Promise<void>) => { const [download] = await Promise.all([page.waitForEvent("download"), act()]); return { name: download.suggestedFilename(), text: readFileSync(await download.path()) }; };
+    const picture = await saved(() => page.locator('#timeline [aria-label$="save as PNG"]').click());
+    assert.equal(picture.name, "timeline.png");
+    assert.deepEqual([...picture.text.subarray(1, 4)], [...Buffer.from("PNG")]);
+    const table = await saved(() => page.locator('#files [aria-label$="save as CSV"]').click());
+    assert.match(table.text.toString(), /^file,time,reading,writing,/);
+    const drawing = await saved(() => page.locator('.chart [aria-label$="save as SVG"]').first().click());
+    assert.match(drawing.text.toString(), /^<svg /);
+  });
+});

@@ -1,0 +1,87 @@
+// What needs no browser: packed columns, addresses, numbers, scales, files.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Columns, inflate, unpack } from "../src/column";
+import { blocks } from "../src/heat";
+import { bytes, percent, rate, seconds, sentence, tick } from "../src/format";
+import { cell, csv } from "../src/save";
+import { linear, log, niceTicks } from "../src/scale";
+import { NOTHING, decode, encode } from "../src/selection";
+import { sizeBin } from "../src/raster";
+
+test("columns are unpacked from planes of bytes", () => {
+  const bytes = Uint8Array.of(2, 4, 1, 3, 5, 2, 0xff, 0, 0, 0xff, 0, 0, 0xff, 0, 0, 0xff);
+  assert.deepEqual([...unpack(bytes, { type: "u16", at: 0, count: 2 })], [0x0102, 0x0304]);
+  assert.deepEqual([...unpack(bytes, { type: "u32", at: 4, count: 3, delta: true })], [5, 7, 6]);
+  assert.deepEqual([...unpack(bytes, { type: "ticks", at: 4, count: 3, delta: true, tick: 0.5 })], [2.5, 3.5, 3]);
+});
+
+test("wide numbers keep their upper half", () => {
+  const bytes = Uint8Array.of(1, 0, 0, 0, 2, 0, 0, 0);
+  assert.deepEqual([...unpack(bytes, { type: "u64", at: 0, count: 1 })], [1 + 2 * 2 ** 32]);
+});
+
+test("a column beyond the end is refused", () => {
+  assert.throws(() => unpack(new Uint8Array(7), { type: "u64", at: 0, count: 1 }), /cut short/);
+  assert.throws(() => new Columns(new Uint8Array(0), {}).get("x"), /no column x/);
+});
+
+test("the packed part is base64 of gzip", async () => {
+  assert.deepEqual([...await inflate("\nH4sIAAAAAAACA2NkYgYAHYC8VQMAAAA=\n")], [1, 2, 3]);
+  await assert.rejects(inflate("H4sI"));
+});
+
+test("an address brings back what was chosen", () => {
+  const chosen = { ...NOTHING, time: [0.125, 7.5] as const, ranks: [3, 9] as const, file: 4, layer: "MPI-IO", way: "read" as const, finding: 1, only: true, colour: "size" as const, table: "ranks" };
+  assert.equal(encode(chosen), "time=0.125~7.5&ranks=3~9&file=4&layer=MPI-IO&way=read&finding=1&only=1&colour=size&table=ranks");
+  assert.deepEqual(decode(`#${encode(chosen)}`), chosen);
+  assert.deepEqual(decode(""), NOTHING);
+});
+
+test("an address that is not understood chooses nothing", () => {
+  assert.deepEqual(decode("#time=9~1&ranks=a~b&file=-1&way=sideways&offset=1~2~3&phase=1e9"), NOTHING);
+});
+
+test("numbers read as in the terminal report", () => {
+  assert.deepEqual([0, 512, 1536, 12.3 * 2 ** 20, 1023.9 * 1024].map(bytes), ["0 B", "512 B", "1.50 KiB", "12.3 MiB", "1.00 MiB"]);
+  assert.deepEqual([0, 778.4, 1.5e-3, 2e-6, 3e-9, 35283].map(seconds), ["0 s", "778 s", "1.50 ms", "2.00 µs", "3.00 ns", "35283 s"]);
+  assert.deepEqual([0, 0.0004, 0.003, 0.426, 0.99806, 1].map(percent), ["0 %", "below 0.1 %", "0.3 %", "43 %", "99.8 %", "100 %"]);
+  assert.equal(rate(2 ** 20, 2), "512 KiB/s");
+  assert.equal(rate(1, 0), "–");
+  assert.equal(tick(0.25, 0.05), "250 ms");
+  assert.equal(sentence("yes: 3 s of 5 % in 2 GiB"), "Yes: 3\u00a0s of 5\u00a0% in 2\u00a0GiB");
+});
+
+test("ticks are round", () => {
+  assert.deepEqual(niceTicks(0, 14, 8, 10), { values: [0, 2, 4, 6, 8, 10, 12, 14], step: 2 });
+  assert.deepEqual(niceTicks(0, 4096, 4, 1024).values, [0, 1024, 2048, 3072, 4096]);
+  assert.deepEqual(niceTicks(3, 3, 4, 10).values, [3]);
+});
+
+test("scales go there and back", () => {
+  const x = linear([10, 20], [0, 100]);
+  assert.equal(x.at(15), 50);
+  assert.equal(x.value(50), 15);
+  const y = log([1e-3, 1e3], [60, 0]);
+  assert.ok(Math.abs(y.at(1) - 30) < 1e-9);
+  assert.ok(Math.abs(y.value(30) - 1) < 1e-9);
+});
+
+test("a pixel covers every cell below it, and every cell has a pixel", () => {
+  assert.deepEqual([...blocks(2, 0, 4, 4)], [0, 1, 2, 3]);
+  assert.deepEqual([...blocks(4, 0, 2, 2)], [0, 0, 0, 0, 1, 1, 1, 1]);
+  const seen = new Set<number>(), all = blocks(200, 0, 511, 511);
+  for (let p = 0; p < 200; p++) for (let c = all[2 * p]!; c <= all[2 * p + 1]!; c++) seen.add(c);
+  assert.equal(seen.size, 511);
+});
+
+test("a size equal to a bound is inside", () => {
+  assert.deepEqual([0, 100, 101, 1 << 20, (1 << 20) + 1, 2 ** 30 + 1].map(sizeBin), [0, 0, 1, 4, 5, 9]);
+});
+
+test("a table file quotes what would be misread", () => {
+  assert.equal(csv([["a", 'b"c'], [1.5, "x,y"]]), 'a,"b""c"\r\n1.5,"x,y"\r\n');
+  assert.equal(cell("=cmd()"), "'=cmd()");
+  assert.equal(cell(-1), "-1");
+});
