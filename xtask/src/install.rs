@@ -107,8 +107,9 @@ pub(crate) fn all() -> Installed {
 /// Installs missing Debian packages as root; otherwise lists them.
 fn debian() -> Result<Vec<String>> {
     let here = installed_packages();
-    let missing: Vec<&Need> =
-        DEBIAN.iter().filter(|need| !here.contains(&need.package.to_owned())).collect();
+    // What came from elsewhere serves as well: a program of the package's name on the PATH.
+    let is_here = |need: &&Need| here.contains(&need.package.to_owned()) || on_path(need.package);
+    let missing: Vec<&Need> = DEBIAN.iter().filter(|need| !is_here(need)).collect();
     if missing.is_empty() {
         return Ok(Vec::new());
     }

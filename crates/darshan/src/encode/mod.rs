@@ -143,6 +143,11 @@ impl<'a> Encoder<'a> {
 
     /// Enters a module's region into the header, if there is one.
     fn enter(&mut self, module: Module, extent: Extent) {
+        self.enter_as(module, extent, counter::version(module));
+    }
+
+    /// The same for records of an older version.
+    fn enter_as(&mut self, module: Module, extent: Extent, version: u32) {
         if extent.length == 0 {
             return;
         }
@@ -151,7 +156,7 @@ impl<'a> Encoder<'a> {
             *place = extent;
         }
         if let Some(place) = self.header.versions.get_mut(slot) {
-            *place = counter::version(module);
+            *place = version;
         }
     }
 

@@ -1,11 +1,17 @@
 //! The DXT module: reads and writes of the lanes, by file, writes before reads, in the order in
 //! which they began. A counting sort in the scratch memory, since the events lie by thread.
+//!
+//! Segments are written without their threads: readers before Darshan 3.5, and its Python package
+//! of that version, refuse the form with threads. The packed segment behind the log has them.
 
 use super::scratch::{self, Table};
 use super::{Encoder, Step, events_lost};
 use crate::record::dxt::{Segment, head};
 use netra_event::segment::{CHUNK_SLOTS, PACKED, Region, UNTRACED, View, table};
-use netra_event::{Event, Function, Kind, Layer, Module, RecordId, SLOT_BYTES};
+use netra_event::{Event, Kind, Layer, Module, RecordId, SLOT_BYTES};
+
+/// The version of the module whose segments have no threads.
+const UNTHREADED: u32 = 1;
 
 /// Writes the region.
 pub(super) fn write(encoder: &mut Encoder<'_>, words: &mut [u64]) -> Step {
@@ -24,20 +30,20 @@ pub(super) fn write(encoder: &mut Encoder<'_>, words: &mut [u64]) -> Step {
         let (write_count, read_count) = (writes.len() as u64, reads.len() as u64);
         region.write(&head(RecordId(file.id), rank, view.host(), write_count, read_count))?;
         for &place in writes.iter().chain(reads) {
-            let (event, thread) = trace.at(place);
+            let event = trace.at(place);
             let start = clock.moment(event.start);
             let segment = Segment {
                 offset: event.offset,
                 length: event.result,
                 start,
                 end: start + clock.span(event.duration),
-                thread: Some(thread),
+                thread: None,
             };
-            region.write(&segment.encode())?;
+            region.write(&segment.encode_unthreaded())?;
         }
     }
     let extent = region.finish()?;
-    encoder.enter(Module::DxtPosix, extent);
+    encoder.enter_as(Module::DxtPosix, extent, UNTHREADED);
     if sorted.cut || events_lost(&view) {
         encoder.mark_partial(Module::DxtPosix);
     }
@@ -79,21 +85,14 @@ impl<'v> Trace<'v> {
         Event::decode(first, second).ok()
     }
 
-    /// An event by its place, and its thread.
-    fn at(&self, place: u64) -> (Event, u64) {
-        let slot = usize::try_from(place & 0xffff_ffff).unwrap_or(usize::MAX);
-        (self.event(slot).unwrap_or(NOTHING), place >> 32)
+    /// An event by its place.
+    fn at(&self, place: u64) -> Event {
+        let slot = usize::try_from(place).unwrap_or(usize::MAX);
+        self.event(slot).unwrap_or(NOTHING)
     }
 
-    /// Calls `each` with every read and write: its group, its place, its thread.
-    fn each(&self, heads: &[u64], threads: &mut [u64], mut each: impl FnMut(usize, u64)) {
-        // Before a lane says otherwise, its events are of the thread that has it now.
-        for lane in self.view.lanes() {
-            let number = usize::try_from(lane.number).unwrap_or(usize::MAX);
-            if let Some(thread) = threads.get_mut(number) {
-                *thread = u64::from(lane.tid());
-            }
-        }
+    /// Calls `each` with every read and write: its group, its place.
+    fn each(&self, heads: &[u64], mut each: impl FnMut(usize, u64)) {
         let packed = self.view.flags() & PACKED != 0;
         let mut begin = 0_usize;
         for chunk in self.view.chunks() {
@@ -104,16 +103,11 @@ impl<'v> Trace<'v> {
             let lane = usize::try_from(chunk.lane).unwrap_or(usize::MAX);
             let published = heads.get(lane).copied().unwrap_or(0).saturating_sub(chunk.base);
             let count = held.min(usize::try_from(published).unwrap_or(usize::MAX));
-            let Some(thread) = threads.get_mut(lane) else { continue };
             let walk = Walk { trace: self, at: first, end: first.saturating_add(count) };
             for (at, event) in walk {
-                if event.code == Function::Thread.code() {
-                    *thread = event.offset.cast_unsigned();
-                } else if let Some(side) = direction(&event) {
+                if let Some(side) = direction(&event) {
                     let file = usize::try_from(event.file).unwrap_or(usize::MAX);
-                    // A thread's number is below 2^22, a slot's place below 2^32.
-                    let place = at as u64 & 0xffff_ffff | *thread << 32;
-                    each(file.saturating_mul(2).saturating_add(side), place);
+                    each(file.saturating_mul(2).saturating_add(side), at as u64);
                 }
             }
         }
@@ -123,7 +117,7 @@ impl<'v> Trace<'v> {
     fn sort<'s>(&self, words: &'s mut [u64]) -> Step<Sorted<'s>> {
         let mut table = Table(words);
         let lanes = scratch::lanes(&self.view);
-        let (heads, threads) = (table.take(lanes)?, table.take(lanes)?);
+        let heads = table.take(lanes)?;
         let files = scratch::rows::<table::File>(&self.view, Region::Files);
         let ends = table.take(files.saturating_mul(2))?;
         for lane in self.view.lanes() {
@@ -132,7 +126,7 @@ impl<'v> Trace<'v> {
                 *head = lane.head();
             }
         }
-        self.each(heads, threads, |group, _| {
+        self.each(heads, |group, _| {
             if let Some(count) = ends.get_mut(group) {
                 *count = count.saturating_add(1);
             }
@@ -145,7 +139,7 @@ impl<'v> Trace<'v> {
         }
         let places = table.rest();
         let cut = usize::try_from(sum).map_or(true, |sum| sum > places.len());
-        self.each(heads, threads, |group, place| {
+        self.each(heads, |group, place| {
             let Some(end) = ends.get_mut(group) else { return };
             let at = usize::try_from(*end).unwrap_or(usize::MAX);
             if let Some(to) = places.get_mut(at) {
@@ -164,7 +158,7 @@ impl<'v> Trace<'v> {
 
     /// Puts a group into the order in which its calls began. Threads that shared no file left it so.
     fn order(&self, group: &mut [u64]) {
-        let start = |place: u64| self.at(place).0.start;
+        let start = |place: u64| self.at(place).start;
         if !group.is_sorted_by_key(|&place| start(place)) {
             heap_sort(group, start);
         }
