@@ -128,6 +128,16 @@ fn release(entry: usize) {
     }
 }
 
+/// Moves a position on; where it was before.
+#[inline(always)]
+pub fn go_on(position: &AtomicU64, bytes: u64) -> u64 {
+    if memory::one_thread() {
+        // Not locked, but whole: a signal handler may read from the same file.
+        return arch::fetch_add(position, bytes);
+    }
+    position.fetch_add(bytes, Ordering::Relaxed)
+}
+
 impl Open {
     /// One descriptor less; the last one gives the description back.
     pub fn release(&'static self) {
@@ -152,11 +162,7 @@ impl Open {
             self.position.store(offset.wrapping_add(bytes), Ordering::Relaxed);
             return offset;
         }
-        if memory::one_thread() {
-            // Not locked, but whole: a signal handler may read from the same file.
-            return arch::fetch_add(&self.position, bytes);
-        }
-        self.position.fetch_add(bytes, Ordering::Relaxed)
+        go_on(&self.position, bytes)
     }
 
     /// Sets the position.

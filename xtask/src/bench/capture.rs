@@ -111,7 +111,9 @@ impl Setup {
         start(compile.args(["-lpthread", "-ldl"]))?;
         let files = built.join("files");
         fs::create_dir_all(&files).with_context(|| format!("creating {}", files.display()))?;
-        let darshan = std::env::var_os("DARSHAN_LIB").map(PathBuf::from);
+        // Empty is the same as absent.
+        let given = std::env::var_os("DARSHAN_LIB").filter(|path| !path.is_empty());
+        let darshan = given.map(PathBuf::from);
         Ok(Setup { netra: artifact::build()?, darshan, null, calls, folder, files })
     }
 

@@ -273,7 +273,6 @@ pub unsafe fn moved<const WRITE: bool>(
     asked: u64,
     bytes: Option<u64>,
 ) {
-    let errno = libc_real::errno();
     let Some(ended) = call.end() else { return };
     // SAFETY: the caller vouches.
     let Some(found) = (unsafe { of(&ended, stream, bytes.unwrap_or(0)) }) else {
@@ -284,17 +283,18 @@ pub unsafe fn moved<const WRITE: bool>(
         let at = found.position.load(Ordering::Relaxed).cast_signed();
         // SAFETY: the caller vouches.
         return if unsafe { flags(stream) } & ERROR_SEEN != 0 {
-            ended.failed(file, at, asked, errno)
+            ended.failed(file, at, asked, libc_real::errno())
         } else {
             ended.event_with(file, at, asked, 0)
         };
     };
-    let offset = found.position.fetch_add(bytes, Ordering::Relaxed);
+    let offset = files::go_on(&found.position, bytes);
     count::<WRITE>(&ended, file, offset, bytes);
     ended.event_with(file, offset.cast_signed(), asked, bytes.cast_signed());
 }
 
 /// Counts bytes in the record and over time.
+#[inline(always)]
 fn count<const WRITE: bool>(ended: &Ended, file: u32, offset: u64, bytes: u64) {
     macro_rules! direction {
         ($shard:ident, $at:expr) => {{
