@@ -58,7 +58,8 @@ impl Anonymise {
 }
 
 /// Names that Darshan gives itself: they say nothing, and tools look for them.
-pub(super) fn is_fixed(name: &[u8]) -> bool {
+#[must_use]
+pub fn is_fixed(name: &[u8]) -> bool {
     name.starts_with(b"<")
         || name.starts_with(b"heatmap:")
         || [&b"darshan-bgq-record"[..], b"total-mdhim-obj-stats", b"darshan-apmpi-header", b"APMPI"]

@@ -3,7 +3,7 @@
 
 mod anonymise;
 
-pub use anonymise::Anonymise;
+pub use anonymise::{Anonymise, is_fixed};
 
 use crate::Result;
 use crate::damage::Damage;

@@ -34,6 +34,8 @@ pub struct Options {
 pub struct Merged {
     /// What could not be taken over, each with the place of its log among the inputs.
     pub damage: Vec<(usize, Damage)>,
+    /// Records written.
+    pub records: u64,
     /// Records that every rank had, and that became one.
     pub reduced: u64,
 }
@@ -59,6 +61,7 @@ pub fn merge<W: Write + Seek>(mut logs: Vec<Log>, options: Options, out: W) -> R
         writer.keep_threads(threads && !options.drop_threads)?;
         inputs.module(module, options.shared, &mut writer, &mut merged)?;
     }
+    merged.records = writer.records();
     inputs.sections(&mut writer, &mut merged)?;
     Ok((writer.finish()?, merged))
 }

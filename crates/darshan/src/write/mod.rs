@@ -33,6 +33,7 @@ pub struct Writer<W: Write> {
     threads: bool,
     /// Segments that the open trace still expects.
     missing: u64,
+    records: u64,
     /// A record's bytes before they are compressed.
     bytes: Vec<u8>,
 }
@@ -58,6 +59,7 @@ impl<W: Write + Seek> Writer<W> {
             section: None,
             threads: false,
             missing: 0,
+            records: 0,
             bytes: Vec::new(),
         };
         writer.begin(true)?;
@@ -98,6 +100,7 @@ impl<W: Write + Seek> Writer<W> {
             return self.end_trace();
         }
         self.enter(module)?;
+        self.records += 1;
         let mut bytes = std::mem::take(&mut self.bytes);
         bytes.clear();
         let done = encode::record(module, &record, &mut bytes).and_then(|()| self.put(&bytes));
@@ -115,6 +118,7 @@ impl<W: Write + Seek> Writer<W> {
             return Err(Error::Shape { module: module.name(), expected: 0 });
         }
         self.enter(module)?;
+        self.records += 1;
         self.missing = head.writes.saturating_add(head.reads);
         let bytes = dxt::head(head.id, head.rank, &head.host, head.writes, head.reads);
         self.put(&bytes)
@@ -149,6 +153,12 @@ impl<W: Write + Seek> Writer<W> {
             0 => Ok(()),
             missing => Err(Error::Segments { missing }),
         }
+    }
+
+    /// Records so far.
+    #[must_use]
+    pub fn records(&self) -> u64 {
+        self.records
     }
 
     /// Whether the traces that follow tell the thread of each segment. They do not, unless this says
