@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+use netra_darshan::read::Log;
 use tempfile::NamedTempFile;
 
 use crate::output::{self, is_standard};
@@ -37,6 +38,11 @@ impl Draft {
     /// What to write to.
     pub(crate) fn file(&self) -> Result<File> {
         self.file.reopen().context("opening the new log")
+    }
+
+    /// The new log, once everything is written.
+    pub(crate) fn log(&self) -> Result<Log> {
+        Log::new(self.file()?).context("reading the new log")
     }
 
     /// The log is whole.

@@ -23,6 +23,15 @@ pub(crate) fn open(path: &Path) -> Result<Output> {
     Ok(BufWriter::with_capacity(BUFFER, file))
 }
 
+/// Where to speak about a new log: on standard error if the log itself goes to standard output.
+pub(crate) fn beside(log: &Path) -> Result<Output> {
+    if !is_standard(log) {
+        return open(Path::new("-"));
+    }
+    let fd = io::stderr().as_fd().try_clone_to_owned().context("opening standard error")?;
+    Ok(BufWriter::new(File::from(fd)))
+}
+
 /// Whether this is the name for standard output.
 pub(crate) fn is_standard(path: &Path) -> bool {
     path == Path::new("-")

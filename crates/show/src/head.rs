@@ -101,18 +101,23 @@ pub(crate) fn missing<W: Write>(json: &mut Json<'_, W>, damage: &[Damage]) -> Re
     json.open('[')?;
     for one in damage {
         json.open('{')?;
-        json.key("part")?;
-        json.text(&one.part.to_string())?;
-        json.key("module")?;
-        match one.part {
-            Part::Module(module) => json.text(module.name())?,
-            _ => json.null()?,
-        }
-        json.key("byte")?;
-        json.unsigned(one.at)?;
-        json.key("reason")?;
-        json.text(&one.reason.to_string())?;
+        part(json, one)?;
         json.close('}')?;
     }
     json.close(']')
+}
+
+/// The members that say which part is missing.
+pub(crate) fn part<W: Write>(json: &mut Json<'_, W>, one: &Damage) -> Result<()> {
+    json.key("part")?;
+    json.text(&one.part.to_string())?;
+    json.key("module")?;
+    match one.part {
+        Part::Module(module) => json.text(module.name())?,
+        _ => json.null()?,
+    }
+    json.key("byte")?;
+    json.unsigned(one.at)?;
+    json.key("reason")?;
+    json.text(&one.reason.to_string())
 }

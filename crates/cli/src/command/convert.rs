@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
 use glob::Pattern;
-use netra_darshan::Damage;
-use netra_darshan::convert::{Anonymise, Options, convert};
+use netra_darshan::convert::{Anonymise, Converted, Options, convert};
 use netra_darshan::read::Log;
 use netra_event::RecordId;
+use netra_show::rewrite::{Inputs, Rewrite};
 
-use super::reading::{self, Compress};
+use super::account::Account;
+use super::reading::{self, Compress, Format};
 use crate::draft::Draft;
 use crate::input;
 use crate::open::Opener;
@@ -76,6 +77,9 @@ pub(crate) struct Args {
     /// Keep only files whose name matches this pattern, or whose record id this is (repeatable)
     #[arg(long, value_name = "PATTERN")]
     file: Vec<String>,
+    /// How to say what was written
+    #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
+    format: Format,
 }
 
 impl Args {
@@ -111,14 +115,27 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     };
     let mut outcome = Outcome::default();
     let opener = Opener::new(&paths);
+    let mut account = Account::new(args.format, &args.output)?;
     for path in &paths {
         match opener.open(path) {
             Ok(log) => {
-                let missing = one(&log, &options, &target(&args.output, path, into_folder))
+                let output = target(&args.output, path, into_folder);
+                let (new, converted) = one(&log, &options, &output)
                     .with_context(|| format!("converting {}", path.display()))?;
                 opener.clear();
-                reading::complain(path, &missing);
-                outcome.read(missing.is_empty());
+                reading::complain(path, &converted.damage);
+                outcome.read(converted.damage.is_empty());
+                let mut inputs = Inputs::default();
+                inputs.add(&path.to_string_lossy(), &log);
+                account.say(&Rewrite {
+                    output: &output.to_string_lossy(),
+                    inputs: &inputs,
+                    log: &new,
+                    records: converted.records,
+                    hidden: options.anonymise,
+                    section_left_out: converted.section_left_out,
+                    missing: &converted.damage.into_iter().map(|one| (0, one)).collect::<Vec<_>>(),
+                })?;
             }
             Err(error) => outcome.unreadable(path, &error.into()),
         }
@@ -134,18 +151,13 @@ fn target(output: &Path, path: &Path, into_folder: bool) -> PathBuf {
     }
 }
 
-fn one(log: &Log, options: &Options<'_>, output: &Path) -> Result<Vec<Damage>> {
+fn one(log: &Log, options: &Options<'_>, output: &Path) -> Result<(Log, Converted)> {
     let draft = Draft::new(output)?;
     let out = BufWriter::with_capacity(1 << 20, draft.file()?);
     let (_, converted) = convert(log, options, out)?;
+    let new = draft.log()?;
     draft.publish()?;
-    if converted.section_left_out {
-        eprintln!(
-            "netra: {}: netra's own section names files and hosts, and was left out",
-            output.display()
-        );
-    }
-    Ok(converted.damage)
+    Ok((new, converted))
 }
 
 /// Which files stay.

@@ -4,9 +4,12 @@ use std::io::BufWriter;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
+use netra_darshan::convert::Anonymise;
 use netra_darshan::merge::{Options, merge};
+use netra_show::rewrite::{Inputs, Rewrite};
 
-use super::reading::{self, Compress};
+use super::account::Account;
+use super::reading::{self, Compress, Format};
 use crate::draft::Draft;
 use crate::input;
 use crate::open::Opener;
@@ -42,20 +45,27 @@ pub(crate) struct Args {
     /// How to compress the new log
     #[arg(long, value_enum, default_value = "zlib", value_name = "METHOD")]
     compress: Compress,
+    /// How to say what was written
+    #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
+    format: Format,
 }
 
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let paths = input::expand(&args.logs)?;
     let mut outcome = Outcome::default();
-    let (mut logs, mut read) = (Vec::new(), Vec::new());
+    let (mut logs, mut read, mut inputs) = (Vec::new(), Vec::new(), Inputs::default());
     let opener = Opener::new(&paths);
     for path in &paths {
         match opener.open(path) {
             Ok(log) => {
+                inputs.add(&path.to_string_lossy(), &log);
                 logs.push(log);
                 read.push(path);
             }
-            Err(error) => outcome.unreadable(path, &error.into()),
+            Err(error) => {
+                inputs.unreadable(&path.to_string_lossy());
+                outcome.unreadable(path, &error.into());
+            }
         }
     }
     if logs.is_empty() {
@@ -71,6 +81,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let draft = Draft::new(&args.output)?;
     let out = BufWriter::with_capacity(1 << 20, draft.file()?);
     let (_, merged) = merge(logs, options, out).context("merging")?;
+    let log = draft.log()?;
     draft.publish()?;
     opener.clear();
     for (place, path) in read.iter().enumerate() {
@@ -79,5 +90,14 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         reading::complain(path, &missing);
         outcome.read(missing.is_empty());
     }
+    Account::new(args.format, &args.output)?.say(&Rewrite {
+        output: &args.output.to_string_lossy(),
+        inputs: &inputs,
+        log: &log,
+        records: merged.records,
+        hidden: Anonymise::default(),
+        section_left_out: false,
+        missing: &merged.damage,
+    })?;
     Ok(outcome)
 }

@@ -1,5 +1,6 @@
 //! The commands: one file each, one row here.
 
+mod account;
 mod compare;
 mod convert;
 mod diff;

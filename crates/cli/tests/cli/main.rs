@@ -1,5 +1,6 @@
 //! The program as a user meets it: every test starts the real `netra` in a folder of its own.
 
+mod account;
 mod damaged;
 mod doctor;
 mod golden;
