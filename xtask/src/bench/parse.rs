@@ -52,6 +52,7 @@ pub(crate) fn run(_: &[String]) -> Result<()> {
 
     let mut rows = vec![
         beside_c(&programs, "parse", "darshan-parser", &largest, ROUNDS)?,
+        beside_c(&programs, "dxt", "darshan-dxt-parser", &largest, ROUNDS)?,
         beside_c(&programs, "dxt", "darshan-dxt-parser", &traced, ROUNDS)?,
         beside_c(&programs, "dxt", "darshan-dxt-parser", &segments, LONG_ROUNDS)?,
         beside_python(&programs, &segments)?,
