@@ -1,12 +1,13 @@
-//! `cargo xtask demo`: builds netra and shows what it does, on the example log of the repository.
+//! `cargo xtask demo`: builds netra and shows what it does: a program is recorded and diagnosed, then
+//! the example log of the repository is looked at from several sides.
 
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 
 use crate::place::{cargo, output, root, run as start, target};
-use crate::web;
+use crate::{artifact, web, workload};
 
 /// The log that is shown; `docs/example/README.md` says how it was made.
 const LOG: &str = "docs/example/wave.darshan";
@@ -49,17 +50,62 @@ const SCENES: &[Scene] = &[
     },
 ];
 
+/// What the recorded program does: a million and a half writes of 32 bytes.
+const PROGRAM: &[&str] = &[
+    "load",
+    "--mpi",
+    "none",
+    "--files",
+    "2",
+    "--threads",
+    "1",
+    "--size",
+    "24MiB",
+    "--block",
+    "32",
+];
+
 /// Builds the program and plays the scenes.
 pub(crate) fn run(_: &[String]) -> Result<()> {
     web::if_possible()?;
     start(&mut cargo(&["build", "--quiet", "--package", "netra-cli"]))?;
     let netra = target().join("debug/netra");
+    recorded(&netra)?;
     for scene in SCENES {
         play(&netra, scene)?;
     }
     page(&netra)?;
     println!("\nMore: `cargo run -p netra-cli -- --help`");
     Ok(())
+}
+
+/// Runs a program under netra and shows what it says of it.
+fn recorded(netra: &Path) -> Result<()> {
+    let library = artifact::build()?;
+    let log = target().join("demo.darshan");
+    if log.exists() {
+        std::fs::remove_file(&log).with_context(|| format!("removing {}", log.display()))?;
+    }
+    println!(
+        "\nA program that writes in small pieces, recorded: every call, at a few tens of\n\
+         nanoseconds each. It notices nothing.\n\n$ netra run -- {}\n",
+        PROGRAM.join(" ")
+    );
+    let run = format!(
+        "env NETRA_PRELOAD={} {} run --log-file {} --",
+        library.display(),
+        netra.display(),
+        log.display()
+    );
+    let words =
+        PROGRAM.iter().copied().chain(["--read", "no", "--content", "any", "--call", "write"]);
+    let words = words.chain(["--with", run.as_str()]).map(str::to_owned);
+    workload::run(&words.collect::<Vec<_>>())?;
+    println!(
+        "\nIs I/O its problem, where, why, and what to change?\n\n$ netra report {}\n",
+        log.display()
+    );
+    start(Command::new(netra).arg("report").arg(&log))
 }
 
 /// The page for a browser, which no terminal shows.

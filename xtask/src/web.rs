@@ -1,4 +1,4 @@
-//! `cargo xtask web`: builds the report page from `web/`, so that the next build of netra takes
+//! `cargo xtask web`: builds and tests the report page from `web/`, so that the next build of netra takes
 //! it in. Packages come from the lock file alone, and only where it has changed.
 
 use std::fs;
@@ -16,16 +16,20 @@ pub(crate) fn run(_: &[String]) -> Result<()> {
             "npm is not installed (Debian: apt-get install nodejs npm); netra builds without the page, and says so in it"
         );
     }
-    packages()?;
+    build()?;
     start(&mut npm(&["run", "--silent", "check"]))?;
-    start(&mut npm(&["run", "--silent", "build"]))?;
     start(&mut npm(&["run", "--silent", "test"]))
+}
+
+fn build() -> Result<()> {
+    packages()?;
+    start(&mut npm(&["run", "--silent", "build"]))
 }
 
 /// Builds the page where that can be done; where not, netra is built without it.
 pub(crate) fn if_possible() -> Result<()> {
     if on_path("npm") {
-        return run(&[]);
+        return build();
     }
     println!("npm is not installed, so reports are made without their pictures");
     Ok(())
@@ -50,6 +54,6 @@ fn packages() -> Result<()> {
         return Ok(());
     }
     // Packages get no chance to run anything while they are installed.
-    start(&mut npm(&["ci", "--ignore-scripts", "--no-audit", "--no-fund"]))?;
+    start(&mut npm(&["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]))?;
     fs::write(&stamp, wanted).with_context(|| format!("writing {}", stamp.display()))
 }
