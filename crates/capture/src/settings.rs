@@ -66,28 +66,33 @@ pub struct Launch {
 unsafe impl Sync for Settings {}
 
 /// This process's settings; they stay over fork.
-pub static SETTINGS: Settings = Settings {
-    disabled: AtomicU32::new(0),
-    untraced: AtomicU32::new(0),
-    budget: AtomicU64::new(BUDGET),
-    modules_off: AtomicU32::new(0),
-    debug: AtomicU32::new(0),
-    texts: UnsafeCell::new(Texts {
-        log_dir: Text::new(),
-        log_file: Text::new(),
-        segment_dir: Text::new(),
-        job: Text::new(),
-        exclude: Text::new(),
-        include: Text::new(),
-        data_home: Text::new(),
-        temporary: Text::new(),
-        user: Text::new(),
-        launch: Launch { rank: None, nprocs: None, job_id: None, scheduler: "", step: 0 },
-        notes: Text::new(),
-    }),
-};
+pub static SETTINGS: Settings = Settings::new();
 
 impl Settings {
+    /// What holds before anything is read.
+    const fn new() -> Settings {
+        Settings {
+            disabled: AtomicU32::new(0),
+            untraced: AtomicU32::new(0),
+            budget: AtomicU64::new(BUDGET),
+            modules_off: AtomicU32::new(0),
+            debug: AtomicU32::new(0),
+            texts: UnsafeCell::new(Texts {
+                log_dir: Text::new(),
+                log_file: Text::new(),
+                segment_dir: Text::new(),
+                job: Text::new(),
+                exclude: Text::new(),
+                include: Text::new(),
+                data_home: Text::new(),
+                temporary: Text::new(),
+                user: Text::new(),
+                launch: Launch { rank: None, nprocs: None, job_id: None, scheduler: "", step: 0 },
+                notes: Text::new(),
+            }),
+        }
+    }
+
     fn texts(&self) -> &Texts {
         // SAFETY: as for `Sync` above.
         unsafe { &*self.texts.get() }
@@ -445,31 +450,8 @@ fn size(value: &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn fresh() -> Settings {
-        Settings {
-            disabled: AtomicU32::new(0),
-            untraced: AtomicU32::new(0),
-            budget: AtomicU64::new(BUDGET),
-            modules_off: AtomicU32::new(0),
-            debug: AtomicU32::new(0),
-            texts: UnsafeCell::new(Texts {
-                log_dir: Text::new(),
-                log_file: Text::new(),
-                segment_dir: Text::new(),
-                job: Text::new(),
-                exclude: Text::new(),
-                include: Text::new(),
-                data_home: Text::new(),
-                temporary: Text::new(),
-                user: Text::new(),
-                launch: Launch::default(),
-                notes: Text::new(),
-            }),
-        }
-    }
-
     fn read(variables: &[&CStr]) -> Settings {
-        let settings = fresh();
+        let settings = Settings::new();
         let mut list: Vec<*const c_char> = variables.iter().map(|text| text.as_ptr()).collect();
         list.push(core::ptr::null());
         // SAFETY: a list of C strings that ends with null; the settings are ours alone.

@@ -15,6 +15,7 @@ use super::column::Columns;
 use super::drawn;
 use crate::Json;
 use crate::member::{float, integer, list, number, optional, text, truth};
+use crate::report::remedy;
 
 /// Files in a page.
 const FILES: usize = 3000;
@@ -163,22 +164,7 @@ fn finding<W: Write>(json: Out<'_, '_, W>, one: &Finding, places: &Places) -> Re
         }
         None => json.null()?,
     }
-    list(json, "advice", &one.advice, |json, advice| {
-        json.open('{')?;
-        text(json, "says", &advice.says)?;
-        optional(json, "code", advice.code.as_deref())?;
-        json.close('}')
-    })?;
-    json.key("gain")?;
-    match &one.gain {
-        Some(gain) => {
-            json.open('{')?;
-            float(json, "seconds", gain.seconds)?;
-            text(json, "assuming", &gain.assuming)?;
-            json.close('}')?;
-        }
-        None => json.null()?,
-    }
+    remedy(json, one)?;
     list(json, "symptoms", &one.symptoms, |json, symptom| finding(json, symptom, places))?;
     json.close('}')
 }

@@ -147,14 +147,17 @@ fn finding<W: Write>(json: Out<'_, '_, W>, finding: &Finding) -> Result<()> {
         json.close('}')
     })?;
     list(json, "ranks", &finding.ranks, |json, rank| json.int(rank.0))?;
+    remedy(json, finding)?;
+    list(json, "symptoms", &finding.symptoms, self::finding)?;
+    json.close('}')
+}
+
+/// What to change and what that gains: the members `advice` and `gain`.
+pub(crate) fn remedy<W: Write>(json: &mut Json<'_, W>, finding: &Finding) -> Result<()> {
     list(json, "advice", &finding.advice, |json, advice| {
         json.open('{')?;
         text(json, "says", &advice.says)?;
-        json.key("code")?;
-        match &advice.code {
-            Some(code) => json.text(code)?,
-            None => json.null()?,
-        }
+        optional(json, "code", advice.code.as_deref())?;
         json.close('}')
     })?;
     json.key("gain")?;
@@ -163,12 +166,10 @@ fn finding<W: Write>(json: Out<'_, '_, W>, finding: &Finding) -> Result<()> {
             json.open('{')?;
             float(json, "seconds", gain.seconds)?;
             text(json, "assuming", &gain.assuming)?;
-            json.close('}')?;
+            json.close('}')
         }
-        None => json.null()?,
+        None => json.null(),
     }
-    list(json, "symptoms", &finding.symptoms, self::finding)?;
-    json.close('}')
 }
 
 fn facts<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
