@@ -117,7 +117,9 @@ impl Inputs {
             _ if shared && Sharing::applies(module) => {
                 self.shared(module, &with, writer, merged)?
             }
-            _ => self.copied(module, &with, writer, merged)?,
+            _ => self.copied(module, &with, writer, merged, |at, writer, record| {
+                self.shifts[at].write(module, record, writer)
+            })?,
         }
         if merged.damage.len() > before {
             writer.set_partial(module);
@@ -125,16 +127,18 @@ impl Inputs {
         Ok(())
     }
 
+    /// Writes a module's records of each log as `act` says, and keeps what was missing.
     fn copied<W: Write + Seek>(
         &self,
         module: Module,
         with: &[usize],
         writer: &mut Writer<W>,
         merged: &mut Merged,
+        mut act: impl FnMut(usize, &mut Writer<W>, Record<'_>) -> Result<()>,
     ) -> Result<()> {
         for &at in with {
             let damage = copy_records(&self.logs[at], module, writer, |writer, record| {
-                self.shifts[at].write(module, record, writer)
+                act(at, writer, record)
             })?;
             merged.damage.extend(damage.into_iter().map(|damage| (at, damage)));
         }
@@ -150,17 +154,13 @@ impl Inputs {
         merged: &mut Merged,
     ) -> Result<()> {
         let mut headed = false;
-        for &at in with {
-            let damage = copy_records(&self.logs[at], module, writer, |writer, record| {
-                let head = matches!(record, Record::ApmpiHead(_) | Record::ApxcHead(_));
-                if head && std::mem::replace(&mut headed, true) {
-                    return Ok(());
-                }
-                writer.record(module, record)
-            })?;
-            merged.damage.extend(damage.into_iter().map(|damage| (at, damage)));
-        }
-        Ok(())
+        self.copied(module, with, writer, merged, |_, writer, record| {
+            let head = matches!(record, Record::ApmpiHead(_) | Record::ApxcHead(_));
+            if head && std::mem::replace(&mut headed, true) {
+                return Ok(());
+            }
+            writer.record(module, record)
+        })
     }
 
     fn heatmaps<W: Write + Seek>(
@@ -172,13 +172,9 @@ impl Inputs {
         let logs: Vec<(&Log, f64)> =
             with.iter().map(|&at| (&self.logs[at], self.shifts[at].seconds())).collect();
         let frame = heatmap::Frame::around(&logs);
-        for (&at, &(log, shift)) in with.iter().zip(&logs) {
-            let damage = copy_records(log, Module::Heatmap, writer, |writer, record| {
-                frame.write(record, shift, writer)
-            })?;
-            merged.damage.extend(damage.into_iter().map(|damage| (at, damage)));
-        }
-        Ok(())
+        self.copied(Module::Heatmap, with, writer, merged, |at, writer, record| {
+            frame.write(record, self.shifts[at].seconds(), writer)
+        })
     }
 
     /// Two passes: the first finds out what every rank has, the second writes.
