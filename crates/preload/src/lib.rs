@@ -74,8 +74,8 @@ mod names {
     use netra_capture::arch;
     use netra_capture::hook::stdio::{format, open, read, seek, wide, write};
     use netra_capture::hook::{
-        aio, directory, jump, map, metadata, mover, posix, process, random, raw, rename, statx,
-        temporary,
+        aio, data, directory, jump, map, metadata, mover, posix, process, random, raw, rename,
+        stat, statx, temporary,
     };
 
     export! {
@@ -92,25 +92,25 @@ mod names {
         close / 1 = posix::close;
         close_range / 3 = posix::close_range;
         closefrom / 1 = posix::closefrom;
-        read / 3 = posix::read;
-        __read_chk / 4 = posix::__read_chk;
-        pread / 4 = posix::pread;
-        pread64 / 4 = posix::pread64;
-        __pread_chk / 5 = posix::__pread_chk;
-        __pread64_chk / 5 = posix::__pread64_chk;
-        write / 3 = posix::write;
-        pwrite / 4 = posix::pwrite;
-        pwrite64 / 4 = posix::pwrite64;
-        readv / 3 = posix::readv;
-        writev / 3 = posix::writev;
-        preadv / 4 = posix::preadv;
-        preadv64 / 4 = posix::preadv64;
-        pwritev / 4 = posix::pwritev;
-        pwritev64 / 4 = posix::pwritev64;
-        preadv2 / 5 = posix::preadv2;
-        preadv64v2 / 5 = posix::preadv64v2;
-        pwritev2 / 5 = posix::pwritev2;
-        pwritev64v2 / 5 = posix::pwritev64v2;
+        read / 3 = data::read;
+        __read_chk / 4 = data::__read_chk;
+        pread / 4 = data::pread;
+        pread64 / 4 = data::pread64;
+        __pread_chk / 5 = data::__pread_chk;
+        __pread64_chk / 5 = data::__pread64_chk;
+        write / 3 = data::write;
+        pwrite / 4 = data::pwrite;
+        pwrite64 / 4 = data::pwrite64;
+        readv / 3 = data::readv;
+        writev / 3 = data::writev;
+        preadv / 4 = data::preadv;
+        preadv64 / 4 = data::preadv64;
+        pwritev / 4 = data::pwritev;
+        pwritev64 / 4 = data::pwritev64;
+        preadv2 / 5 = data::preadv2;
+        preadv64v2 / 5 = data::preadv64v2;
+        pwritev2 / 5 = data::pwritev2;
+        pwritev64v2 / 5 = data::pwritev64v2;
         lseek / 3 = posix::lseek;
         lseek64 / 3 = posix::lseek64;
         dup / 1 = posix::dup;
@@ -120,22 +120,22 @@ mod names {
         fcntl64 / 3 = posix::fcntl64;
         fsync / 1 = posix::fsync;
         fdatasync / 1 = posix::fdatasync;
-        stat / 2 = posix::stat;
-        stat64 / 2 = posix::stat64;
-        lstat / 2 = posix::lstat;
-        lstat64 / 2 = posix::lstat64;
-        fstat / 2 = posix::fstat;
-        fstat64 / 2 = posix::fstat64;
-        fstatat / 4 = posix::fstatat;
-        fstatat64 / 4 = posix::fstatat64;
-        __xstat / 3 = posix::__xstat;
-        __xstat64 / 3 = posix::__xstat64;
-        __lxstat / 3 = posix::__lxstat;
-        __lxstat64 / 3 = posix::__lxstat64;
-        __fxstat / 3 = posix::__fxstat;
-        __fxstat64 / 3 = posix::__fxstat64;
-        __fxstatat / 5 = posix::__fxstatat;
-        __fxstatat64 / 5 = posix::__fxstatat64;
+        stat / 2 = stat::stat;
+        stat64 / 2 = stat::stat64;
+        lstat / 2 = stat::lstat;
+        lstat64 / 2 = stat::lstat64;
+        fstat / 2 = stat::fstat;
+        fstat64 / 2 = stat::fstat64;
+        fstatat / 4 = stat::fstatat;
+        fstatat64 / 4 = stat::fstatat64;
+        __xstat / 3 = stat::__xstat;
+        __xstat64 / 3 = stat::__xstat64;
+        __lxstat / 3 = stat::__lxstat;
+        __lxstat64 / 3 = stat::__lxstat64;
+        __fxstat / 3 = stat::__fxstat;
+        __fxstat64 / 3 = stat::__fxstat64;
+        __fxstatat / 5 = stat::__fxstatat;
+        __fxstatat64 / 5 = stat::__fxstatat64;
 
         statx / 5 = statx::statx;
 

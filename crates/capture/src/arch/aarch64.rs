@@ -1,18 +1,7 @@
 //! AArch64. The twin of `x86_64.rs`; compiled only where that target is installed.
 
-use core::arch::{asm, global_asm, naked_asm};
+use core::arch::{asm, naked_asm};
 use core::ffi::{c_int, c_void};
-
-global_asm!(
-    ".section .tbss.netra_tls,\"awT\",@nobits",
-    ".globl netra_tls",
-    ".hidden netra_tls",
-    ".type netra_tls,@object",
-    ".size netra_tls,64",
-    ".p2align 6",
-    "netra_tls: .zero 64",
-    ".text",
-);
 
 /// The first byte of the calling thread's slot: 64 zeroed bytes, aligned to 64.
 #[inline(always)]
@@ -171,20 +160,14 @@ macro_rules! export_jump {
     (@5 $hook:path) => { $crate::export_jump!(@with "mov x5, x30", $hook) };
     (@6 $hook:path) => { $crate::export_jump!(@with "mov x6, x30", $hook) };
     (@with $load:literal, $hook:path) => {
-        core::arch::naked_asm!($load, "b {hook}", hook = sym $hook)
+        core::arch::naked_asm!($load, concat!($crate::jump!(), " {hook}"), hook = sym $hook)
     };
 }
 
-/// Gives a hook that takes a list the name by which the C of the preload library calls it.
+/// The instruction that goes to another function for good.
 #[macro_export]
-macro_rules! list_entry {
-    ($name:ident, $hook:path) => {
-        core::arch::global_asm!(
-            concat!(".globl netra_list_", stringify!($name)),
-            concat!(".hidden netra_list_", stringify!($name)),
-            concat!("netra_list_", stringify!($name), ":"),
-            "b {hook}",
-            hook = sym $hook,
-        );
+macro_rules! jump {
+    () => {
+        "b"
     };
 }

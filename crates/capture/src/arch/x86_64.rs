@@ -1,20 +1,7 @@
 //! x86-64, System V.
 
-use core::arch::{asm, global_asm, naked_asm};
+use core::arch::{asm, naked_asm};
 use core::ffi::{c_int, c_void};
-
-// The thread's slot: initial-exec TLS, which costs two instructions. A preloaded library may use
-// it, because the loader sets room aside before the program starts. `netra_tls` is hidden.
-global_asm!(
-    ".section .tbss.netra_tls,\"awT\",@nobits",
-    ".globl netra_tls",
-    ".hidden netra_tls",
-    ".type netra_tls,@object",
-    ".size netra_tls,64",
-    ".p2align 6",
-    "netra_tls: .zero 64",
-    ".text",
-);
 
 /// The first byte of the calling thread's slot: 64 zeroed bytes, aligned to 64.
 #[inline(always)]
@@ -126,7 +113,7 @@ pub unsafe fn syscall(number: i64, args: [usize; 6]) -> isize {
     done
 }
 
-/// Relocation that an indirect function's slot has; see `real.rs`.
+/// The ELF machine of objects that can be loaded here.
 pub const MACHINE: u16 = 62;
 
 /// `vfork(2)`. The child borrows our memory and stack until it execs, so this may not be an
@@ -176,20 +163,14 @@ macro_rules! export_jump {
     // All six registers are taken: the hook does without its call site.
     (@6 $hook:path) => { $crate::export_jump!(@with "nop", $hook) };
     (@with $load:literal, $hook:path) => {
-        core::arch::naked_asm!($load, "jmp {hook}", hook = sym $hook)
+        core::arch::naked_asm!($load, concat!($crate::jump!(), " {hook}"), hook = sym $hook)
     };
 }
 
-/// Gives a hook that takes a list the name by which the C of the preload library calls it.
+/// The instruction that goes to another function for good.
 #[macro_export]
-macro_rules! list_entry {
-    ($name:ident, $hook:path) => {
-        core::arch::global_asm!(
-            concat!(".globl netra_list_", stringify!($name)),
-            concat!(".hidden netra_list_", stringify!($name)),
-            concat!("netra_list_", stringify!($name), ":"),
-            "jmp {hook}",
-            hook = sym $hook,
-        );
+macro_rules! jump {
+    () => {
+        "jmp"
     };
 }

@@ -1,6 +1,7 @@
 //! The hooks: one file a family. A hook begins a call, makes the real one, and ends it.
 
 pub mod aio;
+pub mod data;
 pub mod directory;
 pub mod jump;
 pub mod map;
@@ -11,6 +12,7 @@ pub mod process;
 pub mod random;
 pub mod raw;
 pub mod rename;
+pub mod stat;
 pub mod statx;
 pub mod stdio;
 pub mod temporary;

@@ -1,16 +1,16 @@
-//! Descriptors: open, read, write, seek, duplicate, sync, stat, close. Each exported name forwards
+//! Descriptors: open, seek, duplicate, sync, close. Each exported name forwards
 //! to the real function of the same name, so that other preloaded libraries keep working.
 //!
 //! `open`, `openat` and `fcntl` are variadic in C; on our ABIs the optional argument lies in the same
 //! register as a fixed one would, and is looked at only where the call has it.
 
-use core::ffi::{c_char, c_int, c_uint, c_void};
+use core::ffi::{c_char, c_int, c_uint};
 
-use libc::{iovec, off_t, ssize_t};
+use libc::off_t;
 use netra_event::segment::shard::posix;
 use netra_event::{Function, NO_OFFSET};
 
-use crate::call::{Call, Ended, Opening, Transfer};
+use crate::call::{Call, Ended, Opening};
 use crate::files::{self, Behind};
 use crate::shard::Shard;
 
@@ -32,25 +32,6 @@ mod real {
         fn close(descriptor: c_int) -> c_int, else -1;
         fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int, else -1;
         fn closefrom(first: c_int) -> (), else ();
-        fn read(descriptor: c_int, buffer: *mut c_void, bytes: usize) -> ssize_t, else -1;
-        fn __read_chk(descriptor: c_int, buffer: *mut c_void, bytes: usize, room: usize) -> ssize_t, else -1;
-        fn pread(descriptor: c_int, buffer: *mut c_void, bytes: usize, offset: off_t) -> ssize_t, else -1;
-        fn pread64(descriptor: c_int, buffer: *mut c_void, bytes: usize, offset: off_t) -> ssize_t, else -1;
-        fn __pread_chk(descriptor: c_int, buffer: *mut c_void, bytes: usize, offset: off_t, room: usize) -> ssize_t, else -1;
-        fn __pread64_chk(descriptor: c_int, buffer: *mut c_void, bytes: usize, offset: off_t, room: usize) -> ssize_t, else -1;
-        fn write(descriptor: c_int, buffer: *const c_void, bytes: usize) -> ssize_t, else -1;
-        fn pwrite(descriptor: c_int, buffer: *const c_void, bytes: usize, offset: off_t) -> ssize_t, else -1;
-        fn pwrite64(descriptor: c_int, buffer: *const c_void, bytes: usize, offset: off_t) -> ssize_t, else -1;
-        fn readv(descriptor: c_int, parts: *const iovec, count: c_int) -> ssize_t, else -1;
-        fn writev(descriptor: c_int, parts: *const iovec, count: c_int) -> ssize_t, else -1;
-        fn preadv(descriptor: c_int, parts: *const iovec, count: c_int, offset: off_t) -> ssize_t, else -1;
-        fn preadv64(descriptor: c_int, parts: *const iovec, count: c_int, offset: off_t) -> ssize_t, else -1;
-        fn pwritev(descriptor: c_int, parts: *const iovec, count: c_int, offset: off_t) -> ssize_t, else -1;
-        fn pwritev64(descriptor: c_int, parts: *const iovec, count: c_int, offset: off_t) -> ssize_t, else -1;
-        fn preadv2(descriptor: c_int, parts: *const iovec, count: c_int, offset: off_t, flags: c_int) -> ssize_t, else -1;
-        fn preadv64v2(descriptor: c_int, parts: *const iovec, count: c_int, offset: off_t, flags: c_int) -> ssize_t, else -1;
-        fn pwritev2(descriptor: c_int, parts: *const iovec, count: c_int, offset: off_t, flags: c_int) -> ssize_t, else -1;
-        fn pwritev64v2(descriptor: c_int, parts: *const iovec, count: c_int, offset: off_t, flags: c_int) -> ssize_t, else -1;
         fn lseek(descriptor: c_int, offset: off_t, whence: c_int) -> off_t, else -1;
         fn lseek64(descriptor: c_int, offset: off_t, whence: c_int) -> off_t, else -1;
         fn dup(descriptor: c_int) -> c_int, else -1;
@@ -60,22 +41,6 @@ mod real {
         fn fcntl64(descriptor: c_int, command: c_int, argument: usize) -> c_int, else -1;
         fn fsync(descriptor: c_int) -> c_int, else -1;
         fn fdatasync(descriptor: c_int) -> c_int, else -1;
-        fn stat(path: *const c_char, into: *mut libc::stat) -> c_int, else -1;
-        fn stat64(path: *const c_char, into: *mut libc::stat) -> c_int, else -1;
-        fn lstat(path: *const c_char, into: *mut libc::stat) -> c_int, else -1;
-        fn lstat64(path: *const c_char, into: *mut libc::stat) -> c_int, else -1;
-        fn fstat(descriptor: c_int, into: *mut libc::stat) -> c_int, else -1;
-        fn fstat64(descriptor: c_int, into: *mut libc::stat) -> c_int, else -1;
-        fn fstatat(directory: c_int, path: *const c_char, into: *mut libc::stat, flags: c_int) -> c_int, else -1;
-        fn fstatat64(directory: c_int, path: *const c_char, into: *mut libc::stat, flags: c_int) -> c_int, else -1;
-        fn __xstat(version: c_int, path: *const c_char, into: *mut libc::stat) -> c_int, else -1;
-        fn __xstat64(version: c_int, path: *const c_char, into: *mut libc::stat) -> c_int, else -1;
-        fn __lxstat(version: c_int, path: *const c_char, into: *mut libc::stat) -> c_int, else -1;
-        fn __lxstat64(version: c_int, path: *const c_char, into: *mut libc::stat) -> c_int, else -1;
-        fn __fxstat(version: c_int, descriptor: c_int, into: *mut libc::stat) -> c_int, else -1;
-        fn __fxstat64(version: c_int, descriptor: c_int, into: *mut libc::stat) -> c_int, else -1;
-        fn __fxstatat(version: c_int, directory: c_int, path: *const c_char, into: *mut libc::stat, flags: c_int) -> c_int, else -1;
-        fn __fxstatat64(version: c_int, directory: c_int, path: *const c_char, into: *mut libc::stat, flags: c_int) -> c_int, else -1;
     }
 }
 
@@ -96,10 +61,6 @@ macro_rules! named {
     ($(#[$doc:meta])* fn []($($arg:ident: $kind:ty),*) -> $result:ty, $real:ident => $body:block) => {};
 }
 pub(super) use named;
-
-fn aligned<T>(buffer: *const T) -> bool {
-    buffer.addr().is_multiple_of(8)
-}
 
 /// Whether an open looks at its mode.
 fn given_mode(flags: c_int, mode: c_uint) -> c_uint {
@@ -199,161 +160,6 @@ named! {
     }
 }
 named! {
-    /// `read(2)`.
-    fn [read](descriptor: c_int, buffer: *mut c_void, asked: usize, site: usize) -> ssize_t, real => {
-        let call = Call::begin(Function::Read, site);
-        // SAFETY: the caller's contract is the real function's.
-        let done = unsafe { real(descriptor, buffer, asked) };
-        let aligned = aligned(buffer);
-        call.moved::<false>(Transfer { descriptor, at: None, asked, aligned }, done);
-        done
-    }
-}
-named! {
-    /// `read(2)` as fortified programs call it.
-    fn [__read_chk](descriptor: c_int, buffer: *mut c_void, asked: usize, room: usize, site: usize) -> ssize_t, real => {
-        let call = Call::begin(Function::Read, site);
-        // SAFETY: the caller's contract is the real function's.
-        let done = unsafe { real(descriptor, buffer, asked, room) };
-        let aligned = aligned(buffer);
-        call.moved::<false>(Transfer { descriptor, at: None, asked, aligned }, done);
-        done
-    }
-}
-named! {
-    /// `pread(2)`.
-    fn [pread pread64](descriptor: c_int, buffer: *mut c_void, asked: usize, offset: off_t, site: usize) -> ssize_t, real => {
-        let call = Call::begin(Function::Pread, site);
-        // SAFETY: the caller's contract is the real function's.
-        let done = unsafe { real(descriptor, buffer, asked, offset) };
-        let aligned = aligned(buffer);
-        call.moved::<false>(Transfer { descriptor, at: Some(offset), asked, aligned }, done);
-        done
-    }
-}
-named! {
-    /// `pread(2)` as fortified programs call it.
-    fn [__pread_chk __pread64_chk](descriptor: c_int, buffer: *mut c_void, asked: usize, offset: off_t, room: usize, site: usize) -> ssize_t, real => {
-        let call = Call::begin(Function::Pread, site);
-        // SAFETY: the caller's contract is the real function's.
-        let done = unsafe { real(descriptor, buffer, asked, offset, room) };
-        let aligned = aligned(buffer);
-        call.moved::<false>(Transfer { descriptor, at: Some(offset), asked, aligned }, done);
-        done
-    }
-}
-named! {
-    /// `write(2)`.
-    fn [write](descriptor: c_int, buffer: *const c_void, asked: usize, site: usize) -> ssize_t, real => {
-        let call = Call::begin(Function::Write, site);
-        // SAFETY: the caller's contract is the real function's.
-        let done = unsafe { real(descriptor, buffer, asked) };
-        let aligned = aligned(buffer);
-        call.moved::<true>(Transfer { descriptor, at: None, asked, aligned }, done);
-        done
-    }
-}
-named! {
-    /// `pwrite(2)`.
-    fn [pwrite pwrite64](descriptor: c_int, buffer: *const c_void, asked: usize, offset: off_t, site: usize) -> ssize_t, real => {
-        let call = Call::begin(Function::Pwrite, site);
-        // SAFETY: the caller's contract is the real function's.
-        let done = unsafe { real(descriptor, buffer, asked, offset) };
-        let aligned = aligned(buffer);
-        call.moved::<true>(Transfer { descriptor, at: Some(offset), asked, aligned }, done);
-        done
-    }
-}
-
-/// Bytes a vectored call asks for, and whether all its parts are aligned. Looked at after the real
-/// call has accepted them; of a call that failed nothing is looked at.
-fn parts(parts: *const iovec, count: c_int, done: ssize_t) -> (usize, bool) {
-    let count = usize::try_from(count).unwrap_or(0);
-    if done < 0 || parts.is_null() || count > 1024 {
-        return (0, true);
-    }
-    // SAFETY: the kernel has just read `count` parts from here.
-    let parts = unsafe { core::slice::from_raw_parts(parts, count) };
-    parts.iter().fold((0, true), |(sum, whole), part| {
-        (sum.wrapping_add(part.iov_len), whole && aligned(part.iov_base))
-    })
-}
-
-/// Ends a vectored call; −1 as an offset means the descriptor's position.
-#[inline(never)]
-fn vectored<const WRITE: bool>(
-    call: Call,
-    descriptor: c_int,
-    list: *const iovec,
-    count: c_int,
-    at: Option<off_t>,
-    done: ssize_t,
-) {
-    let (asked, aligned) = parts(list, count, done);
-    call.moved::<WRITE>(Transfer { descriptor, at, asked, aligned }, done);
-}
-
-named! {
-    /// `readv(2)`.
-    fn [readv](descriptor: c_int, list: *const iovec, count: c_int, site: usize) -> ssize_t, real => {
-        let call = Call::begin(Function::Readv, site);
-        // SAFETY: the caller's contract is the real function's.
-        let done = unsafe { real(descriptor, list, count) };
-        vectored::<false>(call, descriptor, list, count, None, done);
-        done
-    }
-}
-named! {
-    /// `writev(2)`.
-    fn [writev](descriptor: c_int, list: *const iovec, count: c_int, site: usize) -> ssize_t, real => {
-        let call = Call::begin(Function::Writev, site);
-        // SAFETY: the caller's contract is the real function's.
-        let done = unsafe { real(descriptor, list, count) };
-        vectored::<true>(call, descriptor, list, count, None, done);
-        done
-    }
-}
-named! {
-    /// `preadv(2)`.
-    fn [preadv preadv64](descriptor: c_int, list: *const iovec, count: c_int, offset: off_t, site: usize) -> ssize_t, real => {
-        let call = Call::begin(Function::Preadv, site);
-        // SAFETY: the caller's contract is the real function's.
-        let done = unsafe { real(descriptor, list, count, offset) };
-        vectored::<false>(call, descriptor, list, count, Some(offset), done);
-        done
-    }
-}
-named! {
-    /// `pwritev(2)`.
-    fn [pwritev pwritev64](descriptor: c_int, list: *const iovec, count: c_int, offset: off_t, site: usize) -> ssize_t, real => {
-        let call = Call::begin(Function::Pwritev, site);
-        // SAFETY: the caller's contract is the real function's.
-        let done = unsafe { real(descriptor, list, count, offset) };
-        vectored::<true>(call, descriptor, list, count, Some(offset), done);
-        done
-    }
-}
-named! {
-    /// `preadv2(2)`; an offset of −1 means the descriptor's position.
-    fn [preadv2 preadv64v2](descriptor: c_int, list: *const iovec, count: c_int, offset: off_t, flags: c_int, site: usize) -> ssize_t, real => {
-        let call = Call::begin(Function::Preadv2, site);
-        // SAFETY: the caller's contract is the real function's.
-        let done = unsafe { real(descriptor, list, count, offset, flags) };
-        vectored::<false>(call, descriptor, list, count, (offset != -1).then_some(offset), done);
-        done
-    }
-}
-named! {
-    /// `pwritev2(2)`; an offset of −1 means the descriptor's position.
-    fn [pwritev2 pwritev64v2](descriptor: c_int, list: *const iovec, count: c_int, offset: off_t, flags: c_int, site: usize) -> ssize_t, real => {
-        let call = Call::begin(Function::Pwritev2, site);
-        // SAFETY: the caller's contract is the real function's.
-        let done = unsafe { real(descriptor, list, count, offset, flags) };
-        vectored::<true>(call, descriptor, list, count, (offset != -1).then_some(offset), done);
-        done
-    }
-}
-named! {
     /// `lseek(2)`.
     fn [lseek lseek64](descriptor: c_int, offset: off_t, whence: c_int, site: usize) -> off_t, real => {
         let call = Call::begin(Function::Lseek, site);
@@ -372,7 +178,7 @@ named! {
 }
 
 /// Counts a call and its time among those that move no data.
-fn meta<const AT: usize>(shard: &Shard, ended: &Ended) {
+pub(super) fn meta<const AT: usize>(shard: &Shard, ended: &Ended) {
     shard.add::<AT>(1);
     shard.add::<{ posix::META_TIME }>(ended.took());
 }
@@ -466,155 +272,6 @@ named! {
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(descriptor) };
         synced::<{ posix::FDSYNCS }>(call, descriptor, done);
-        done
-    }
-}
-
-/// Counts a stat, of regular files only, as Darshan does.
-///
-/// # Safety
-/// `found` is the buffer of a call that succeeded.
-unsafe fn looked_up(shard: &Shard, ended: &Ended, found: *const libc::stat) {
-    // SAFETY: the caller vouches.
-    let mode = unsafe { (*found).st_mode };
-    if mode & libc::S_IFMT == libc::S_IFREG {
-        meta::<{ posix::STATS }>(shard, ended);
-    }
-}
-
-/// Ends a stat of a path.
-///
-/// # Safety
-/// `path` and `into` are those of the real call.
-unsafe fn stat_of(
-    call: Call,
-    directory: c_int,
-    path: *const c_char,
-    into: *const libc::stat,
-    done: c_int,
-) {
-    // SAFETY: the real call took both; after success the buffer is filled.
-    unsafe {
-        call.on_path(directory, path, i64::from(done), (NO_OFFSET, 0), |shard, ended| {
-            looked_up(shard, ended, into);
-        });
-    }
-}
-
-/// Ends a stat of a descriptor.
-fn stat_at(call: Call, descriptor: c_int, into: *const libc::stat, done: c_int) {
-    call.on_descriptor(descriptor, i64::from(done), (NO_OFFSET, 0), |shard, ended| {
-        // SAFETY: the call succeeded, so the buffer is filled.
-        unsafe { looked_up(shard, ended, into) };
-    });
-}
-
-named! {
-    /// `stat(2)`.
-    fn [stat stat64](path: *const c_char, into: *mut libc::stat, site: usize) -> c_int, real => {
-        let call = Call::begin(Function::Stat, site);
-        // SAFETY: the caller's contract is the real function's.
-        let done = unsafe { real(path, into) };
-        // SAFETY: the arguments of the call that was just made.
-        unsafe { stat_of(call, libc::AT_FDCWD, path, into, done) };
-        done
-    }
-}
-named! {
-    /// `lstat(2)`.
-    fn [lstat lstat64](path: *const c_char, into: *mut libc::stat, site: usize) -> c_int, real => {
-        let call = Call::begin(Function::Lstat, site);
-        // SAFETY: the caller's contract is the real function's.
-        let done = unsafe { real(path, into) };
-        // SAFETY: the arguments of the call that was just made.
-        unsafe { stat_of(call, libc::AT_FDCWD, path, into, done) };
-        done
-    }
-}
-named! {
-    /// `fstat(2)`.
-    fn [fstat fstat64](descriptor: c_int, into: *mut libc::stat, site: usize) -> c_int, real => {
-        let call = Call::begin(Function::Fstat, site);
-        // SAFETY: the caller's contract is the real function's.
-        let done = unsafe { real(descriptor, into) };
-        stat_at(call, descriptor, into, done);
-        done
-    }
-}
-
-/// Ends an `fstatat`, which without a path is about its descriptor.
-///
-/// # Safety
-/// `path` and `into` are those of the real call.
-unsafe fn stat_from(
-    call: Call,
-    directory: c_int,
-    path: *const c_char,
-    into: *const libc::stat,
-    flags: c_int,
-    done: c_int,
-) {
-    // SAFETY: the path is null or a C string of at least its NUL.
-    let empty = path.is_null() || unsafe { path.read() } == 0;
-    if empty && flags & libc::AT_EMPTY_PATH != 0 {
-        stat_at(call, directory, into, done);
-    } else {
-        // SAFETY: the caller vouches.
-        unsafe { stat_of(call, directory, path, into, done) };
-    }
-}
-
-named! {
-    /// `fstatat(2)`.
-    fn [fstatat fstatat64](directory: c_int, path: *const c_char, into: *mut libc::stat, flags: c_int, site: usize) -> c_int, real => {
-        let call = Call::begin(Function::Fstatat, site);
-        // SAFETY: the caller's contract is the real function's.
-        let done = unsafe { real(directory, path, into, flags) };
-        // SAFETY: the arguments of the call that was just made.
-        unsafe { stat_from(call, directory, path, into, flags, done) };
-        done
-    }
-}
-named! {
-    /// `stat(2)` as programs built before glibc 2.33 call it.
-    fn [__xstat __xstat64](version: c_int, path: *const c_char, into: *mut libc::stat, site: usize) -> c_int, real => {
-        let call = Call::begin(Function::Stat, site);
-        // SAFETY: the caller's contract is the real function's.
-        let done = unsafe { real(version, path, into) };
-        // SAFETY: the arguments of the call that was just made.
-        unsafe { stat_of(call, libc::AT_FDCWD, path, into, done) };
-        done
-    }
-}
-named! {
-    /// `lstat(2)` as programs built before glibc 2.33 call it.
-    fn [__lxstat __lxstat64](version: c_int, path: *const c_char, into: *mut libc::stat, site: usize) -> c_int, real => {
-        let call = Call::begin(Function::Lstat, site);
-        // SAFETY: the caller's contract is the real function's.
-        let done = unsafe { real(version, path, into) };
-        // SAFETY: the arguments of the call that was just made.
-        unsafe { stat_of(call, libc::AT_FDCWD, path, into, done) };
-        done
-    }
-}
-named! {
-    /// `fstat(2)` as programs built before glibc 2.33 call it.
-    fn [__fxstat __fxstat64](version: c_int, descriptor: c_int, into: *mut libc::stat, site: usize) -> c_int, real => {
-        let call = Call::begin(Function::Fstat, site);
-        // SAFETY: the caller's contract is the real function's.
-        let done = unsafe { real(version, descriptor, into) };
-        stat_at(call, descriptor, into, done);
-        done
-    }
-}
-named! {
-    /// `fstatat(2)` as programs built before glibc 2.33 call it.
-    fn [__fxstatat __fxstatat64](version: c_int, directory: c_int, path: *const c_char, into: *mut libc::stat, flags: c_int, site: usize) -> c_int, real => {
-        let call = Call::begin(Function::Fstatat, site);
-        // SAFETY: the caller's contract is the real function's.
-        let done = unsafe { real(version, directory, path, into, flags) };
-        // SAFETY: the arguments of the call that was just made.
-        unsafe { stat_from(call, directory, path, into, flags, done) };
         done
     }
 }
