@@ -37,7 +37,7 @@ const LAYOUT: [(Region, usize, usize); 13] = [
     (Region::Heatmaps, size_of::<table::Heatmap>(), 1024 * size_of::<table::Heatmap>()),
     (Region::Lanes, size_of::<Lane>(), THREADS * size_of::<Lane>()),
     (Region::Calls, CALL_CODES * 8, 8192 * CALL_CODES * 8),
-    (Region::Extensions, 0, 4 << 20),
+    (Region::Extensions, 0, 16 << 20),
     (Region::Chunks, CHUNK_BYTES, 0),
 ];
 const PAGE: usize = 4096;
@@ -323,14 +323,23 @@ impl Arena {
             return None;
         }
         let offset = self.take(region, bytes.len() as u64)?;
+        self.fill(region, offset, bytes)?;
+        Some(offset)
+    }
+
+    /// Copies bytes to a place in a region that `take` gave to the caller, who alone writes there.
+    pub(crate) fn fill(&self, region: Region, offset: u64, bytes: &[u8]) -> Option<()> {
         let (entry, _) = self.entry(region)?;
+        if offset.checked_add(bytes.len() as u64)? > entry.used.load(Ordering::Relaxed) {
+            return None;
+        }
         let base = self.base.load(Ordering::Relaxed);
         let at = entry.offset.load(Ordering::Relaxed).wrapping_add(offset) as usize;
-        // SAFETY: the range was just taken: it is in bounds and nobody else writes it.
+        // SAFETY: the range was taken: it is in bounds and nobody else writes it.
         unsafe {
             ptr::copy_nonoverlapping(bytes.as_ptr(), base.wrapping_add(at), bytes.len());
         }
-        Some(offset)
+        Some(())
     }
 }
 

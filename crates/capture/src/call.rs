@@ -387,6 +387,34 @@ impl Ended {
         self.call.event(self.thread, self.end, Traced { file, offset, length, result });
     }
 
+    /// Writes the event of a call that has an extension (`crate::extension::put`; 0 is none).
+    pub fn event_extended(
+        &self,
+        file: u32,
+        (offset, length): (i64, u64),
+        result: i64,
+        extension: u32,
+    ) {
+        let site = if SETTINGS.traces() { site::of(self.call.site) } else { 0 };
+        lane::push(
+            self.thread,
+            &Event {
+                start: self.call.start,
+                duration: self.took(),
+                offset,
+                length,
+                result,
+                file,
+                code: self.call.function.code(),
+                failed: false,
+                site,
+                parent: self.thread.parent.get(),
+                number: 0,
+                extension,
+            },
+        );
+    }
+
     /// Writes the event of a call that failed.
     pub fn failed(&self, file: u32, offset: i64, length: u64, errno: c_int) {
         let site = if SETTINGS.traces() { site::of(self.call.site) } else { 0 };

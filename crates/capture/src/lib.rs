@@ -33,6 +33,7 @@
 pub mod arch;
 pub mod arena;
 pub mod call;
+pub mod extension;
 pub mod files;
 pub mod heatmap;
 pub mod hook;

@@ -101,6 +101,8 @@ pub struct Thread {
     pub pages: [Cell<Option<Page>>; CALL_PAGES],
     /// Calls of upper layers so far, to number them.
     pub numbered: Cell<u32>,
+    /// Extensions of events used lately.
+    pub extensions: [crate::extension::Used; crate::extension::CACHED],
     /// The next free place plus one, while this one is free.
     pub next_free: AtomicU32,
     /// Reads and writes of signal handlers that came while the thread was at its bookkeeping.

@@ -9,6 +9,7 @@
 //! The part inside the application writes through these structures; everybody else reads through
 //! [`View`], which trusts no byte.
 
+pub mod extension;
 pub mod shard;
 pub mod table;
 #[cfg(test)]
@@ -124,6 +125,8 @@ pub const ANONYMOUS: u32 = 2;
 pub const PARTIAL: u32 = 4;
 /// Events are not traced, by a setting.
 pub const UNTRACED: u32 = 8;
+/// Room for extensions ran out; events after that have none.
+pub const UNEXTENDED: u32 = 16;
 
 /// A region of the segment.
 #[derive(Debug, Default)]

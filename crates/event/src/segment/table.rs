@@ -119,7 +119,7 @@ pub struct Heatmap {
 pub struct Extension {
     /// Bytes of this head and what follows; written last.
     pub bytes: AtomicU32,
-    /// What it holds; the layer that writes it gives the meaning.
+    /// What it holds: see [`super::extension`].
     pub kind: AtomicU32,
 }
 
