@@ -8,6 +8,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+pub mod frame;
 mod function;
 mod id;
 pub mod lane;

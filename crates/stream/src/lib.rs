@@ -1,15 +1,21 @@
 //! The way from the segments that processes leave to whoever wants to know.
 //!
 //! [`source::Segment`] is one process's record, read while it runs or after it died; a
-//! [`job::Job`] is all of them that belong together, and becomes one log.
+//! [`job::Job`] is all of them that belong together, and becomes one log. A [`batch::Batch`] is what
+//! travels while they run: it is sealed into a frame, kept in a spool, sent on, and ends in a
+//! [`sink::Sink`].
 //!
 //! A segment is somebody else's file: nothing in it is believed before it is checked, it is never
 //! mapped, and it is removed only when its process is gone and the log is safe on disk.
 #![forbid(unsafe_code)]
 
+pub mod batch;
 mod error;
+pub mod frame;
 pub mod job;
 pub mod memory;
+pub mod pack;
+pub mod sink;
 pub mod source;
 
 pub use error::{Error, Result};

@@ -1,0 +1,41 @@
+//! Where batches end: a sink. One file each; a new sink is a new file and a row in the daemon's
+//! configuration.
+//!
+//! The daemon hands a sink every batch of its spool in order, asks it now and then to make what it
+//! has durable, and keeps the mark it then gets. After a crash the sink gets its last kept mark
+//! back, undoes what it did behind it, and gets those batches again: each is delivered once.
+
+mod null;
+
+use std::io;
+
+use crate::batch::{Batch, Images};
+
+pub use null::Null;
+
+/// What a sink knows its own durable state by: the length of a file, the version of a table. Kept in
+/// the daemon's checkpoint; at most a few hundred bytes.
+pub type Mark = Vec<u8>;
+
+/// Where batches end.
+pub trait Sink: Send {
+    /// Takes a batch. What it refers to (names, files, call sites of its process) is in `images`, if
+    /// it arrived. Nothing need be durable yet. An error means that the batch comes again later.
+    ///
+    /// # Errors
+    /// It could not be taken.
+    fn take(&mut self, batch: &Batch, images: &Images) -> io::Result<()>;
+
+    /// Makes everything taken so far durable, and says how to find this state again.
+    ///
+    /// # Errors
+    /// It could not be made durable; everything since the last mark comes again.
+    fn commit(&mut self) -> io::Result<Mark>;
+
+    /// Goes back to a state that was committed; an empty mark is the very first. Called once,
+    /// before anything is taken.
+    ///
+    /// # Errors
+    /// That state is gone.
+    fn resume(&mut self, mark: &[u8]) -> io::Result<()>;
+}
