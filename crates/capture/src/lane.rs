@@ -66,6 +66,7 @@ pub fn attach(slot: &Slot) -> Option<&'static Thread> {
     thread.place.set(place.wrapping_add(1));
     thread.owner.set(core::ptr::from_ref(slot).addr());
     thread.parent.set(0);
+    thread.nested.clear();
     slot.thread.set(Some(thread));
     crate::life::watch_thread_end();
     begin(thread, lane);

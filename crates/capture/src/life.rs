@@ -2,7 +2,8 @@
 //!
 //! **Start.** The constructor reads the settings and the clock and registers what runs at exit. The
 //! memory and the segment are made at the first hooked call, so a process that does no I/O pays
-//! nothing. A call made by another library's constructor before ours does the same work.
+//! nothing. A call made by another library's constructor before ours does the same work. Where a library
+//! that we hook by its callers' slots is loaded (`got`), those are changed here and after `dlopen`.
 //!
 //! **fork, raw clone.** The child finds its private memory zeroed, notices at its first call that it
 //! is not set up, and sets up a segment of its own over its parent's mapping. There is no atfork
@@ -26,6 +27,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use netra_event::segment::{CALIBRATIONS, Header, MAGIC, State, UNTRACED, VERSION};
 
 use crate::arena::{ARENA, note};
+use crate::got;
 use crate::log;
 use crate::memory::{self, Private};
 use crate::mount;
@@ -77,6 +79,9 @@ pub fn start() {
         }
     }
     STARTED.store(2, Ordering::Release);
+    if !SETTINGS.disabled() {
+        got::patch::scan(got::FAMILIES);
+    }
 }
 
 /// The environment. Before libc has set its own variable, in an executable's `.preinit_array`, it is

@@ -51,8 +51,9 @@ struct Symbol {
     size: usize,
 }
 
-/// The tables of one loaded object that a lookup needs.
-struct Object {
+/// The tables of one loaded object that a lookup needs. All zeroes is one that defines nothing.
+#[derive(Clone, Copy)]
+pub(crate) struct Object {
     base: usize,
     strings: *const c_char,
     symbols: *const Symbol,
@@ -64,7 +65,7 @@ struct Object {
 #[must_use]
 pub fn next(name: &CStr) -> *mut c_void {
     let hash = gnu_hash(name.to_bytes());
-    let own = (&raw const DYNAMIC).cast();
+    let own = own();
     // SAFETY: the loader fills the list before any code of ours runs. Objects that are loaded
     // later are appended, so the walk meets those of the start first, which stay for ever.
     let mut map = unsafe { (&raw const _r_debug.map).read() };
@@ -81,33 +82,67 @@ pub fn next(name: &CStr) -> *mut c_void {
     ptr::null_mut()
 }
 
-/// Reads where an object keeps its tables; none if it has no table of GNU's kind.
+/// The dynamic section of our own object: tells which one is ours.
+pub(crate) fn own() -> *const [usize; 2] {
+    (&raw const DYNAMIC).cast()
+}
+
 fn object(entry: &LinkMap) -> Option<Object> {
-    let mut found = Object {
-        base: entry.base,
-        strings: ptr::null(),
-        symbols: ptr::null(),
-        versions: ptr::null(),
-        hash: ptr::null(),
-    };
-    let mut row = entry.dynamic;
-    while !row.is_null() {
-        // SAFETY: the dynamic section is a row of pairs that ends with a zero tag.
-        let [tag, value] = unsafe { row.read() };
-        // glibc stores addresses here, except where the section is read-only (the vDSO).
-        let at = if value < entry.base { value.wrapping_add(entry.base) } else { value };
-        match tag {
-            0 => break,
-            DT_STRTAB => found.strings = ptr::with_exposed_provenance(at),
-            DT_SYMTAB => found.symbols = ptr::with_exposed_provenance(at),
-            DT_VERSYM => found.versions = ptr::with_exposed_provenance(at),
-            DT_GNU_HASH => found.hash = ptr::with_exposed_provenance(at),
-            _ => {}
+    // SAFETY: an entry of the loader's list is a loaded object.
+    unsafe { Object::read(entry.base, entry.dynamic) }
+}
+
+impl Object {
+    /// Reads where an object keeps its tables; none if it has no table of GNU's kind.
+    ///
+    /// # Safety
+    /// The dynamic section is that of an object which stays loaded as long as the result is used.
+    pub(crate) unsafe fn read(base: usize, dynamic: *const [usize; 2]) -> Option<Object> {
+        let mut found = Object {
+            base,
+            strings: ptr::null(),
+            symbols: ptr::null(),
+            versions: ptr::null(),
+            hash: ptr::null(),
+        };
+        let mut row = dynamic;
+        while !row.is_null() {
+            // SAFETY: the dynamic section is a row of pairs that ends with a zero tag.
+            let [tag, value] = unsafe { row.read() };
+            // glibc stores addresses here, except where the section is read-only (the vDSO).
+            let at = if value < base { value.wrapping_add(base) } else { value };
+            match tag {
+                0 => break,
+                DT_STRTAB => found.strings = ptr::with_exposed_provenance(at),
+                DT_SYMTAB => found.symbols = ptr::with_exposed_provenance(at),
+                DT_VERSYM => found.versions = ptr::with_exposed_provenance(at),
+                DT_GNU_HASH => found.hash = ptr::with_exposed_provenance(at),
+                _ => {}
+            }
+            row = row.wrapping_add(1);
         }
-        row = row.wrapping_add(1);
+        let complete =
+            !found.strings.is_null() && !found.symbols.is_null() && !found.hash.is_null();
+        complete.then_some(found)
     }
-    let complete = !found.strings.is_null() && !found.symbols.is_null() && !found.hash.is_null();
-    complete.then_some(found)
+
+    /// A text of the object's string table.
+    pub(crate) fn string(&self, at: usize) -> &'static CStr {
+        // SAFETY: the object's own tables refer to texts that end with NUL; it stays loaded.
+        unsafe { CStr::from_ptr(self.strings.wrapping_add(at)) }
+    }
+
+    /// The name of a symbol, by its number.
+    pub(crate) fn name(&self, symbol: usize) -> *const c_char {
+        // SAFETY: the number comes from the object's own tables.
+        let at = unsafe { (*self.symbols.wrapping_add(symbol)).name };
+        self.strings.wrapping_add(at as usize)
+    }
+
+    /// The default version of a function that it defines.
+    pub(crate) fn function(&self, name: &CStr) -> Option<*mut c_void> {
+        self.find(name, gnu_hash(name.to_bytes()))
+    }
 }
 
 impl Object {

@@ -188,6 +188,19 @@ pub unsafe fn unmap(at: *mut u8, bytes: usize) {
     unsafe { syscall(libc::SYS_munmap, [at.expose_provenance(), bytes, 0, 0, 0, 0]) };
 }
 
+/// Makes pages readable, and writable or not.
+///
+/// # Errors
+/// The kernel refuses.
+///
+/// # Safety
+/// The pages are whole, and nobody counts on rights that they lose.
+pub unsafe fn protect(at: usize, bytes: usize, writable: bool) -> Result<()> {
+    let access = if writable { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_READ };
+    // SAFETY: the caller vouches.
+    done(unsafe { syscall(libc::SYS_mprotect, [at, bytes, word(access), 0, 0, 0]) })
+}
+
 /// Says that memory is not touched in order: a fault then reads one page of the file, not
 /// megabytes around it.
 pub fn touch_at_random(at: *mut u8, bytes: usize) {

@@ -25,10 +25,16 @@ pub struct Slot {
     pub borrowed: Cell<usize>,
     /// Calls of signal handlers that wait in the thread's block to be recorded.
     pub waiting: AtomicU32,
-    reserved: [usize; 4],
+    /// Where the trampoline of the call at hand leads. `arch` knows this place and the next.
+    pub route: Cell<usize>,
+    /// The return address of that call.
+    pub site: Cell<usize>,
+    reserved: [usize; 2],
 }
 
 const _: () = assert!(size_of::<Slot>() == 64);
+const _: () = assert!(core::mem::offset_of!(Slot, route) == 32);
+const _: () = assert!(core::mem::offset_of!(Slot, site) == 40);
 const _: () = assert!(core::mem::offset_of!(Slot, borrowed) == 16);
 
 /// The calling thread's slot.
@@ -103,6 +109,8 @@ pub struct Thread {
     pub numbered: Cell<u32>,
     /// Extensions of events used lately.
     pub extensions: [crate::extension::Used; crate::extension::CACHED],
+    /// Calls of upper layers that go on.
+    pub nested: crate::nest::Frames,
     /// The next free place plus one, while this one is free.
     pub next_free: AtomicU32,
     /// Reads and writes of signal handlers that came while the thread was at its bookkeeping.

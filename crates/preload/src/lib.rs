@@ -374,6 +374,8 @@ mod names {
         fexecve / 3 = process::fexecve;
         // The stack may not change on the way: the return address is not looked at.
         vfork / 6 = arch::vfork;
+        // The loader looks at who calls: the return address stays where it is.
+        dlopen / 6 = arch::dlopen;
     }
 
     variadic! {

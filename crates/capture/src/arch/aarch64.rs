@@ -1,7 +1,42 @@
 //! AArch64. The twin of `x86_64.rs`; compiled only where that target is installed.
 
-use core::arch::{asm, naked_asm};
+use core::arch::{asm, global_asm, naked_asm};
 use core::ffi::{c_int, c_void};
+
+use crate::got::Route;
+
+// The trampolines of `got`; see the twin. Each has its own address in x17, from which its route is
+// found. Only x9, x16 and x17 are touched, which carry no arguments.
+global_asm!(
+    ".bss",
+    ".globl netra_routes",
+    ".hidden netra_routes",
+    ".p2align 6",
+    "netra_routes: .zero 16 * 1024",
+    ".text",
+    ".globl netra_trampolines",
+    ".hidden netra_trampolines",
+    ".p2align 4",
+    "netra_trampolines:",
+    ".rept 1024",
+    "adr x17, .",
+    "b 9f",
+    ".endr",
+    "9:",
+    "adrp x16, netra_trampolines",
+    "add x16, x16, :lo12:netra_trampolines",
+    "sub x17, x17, x16",
+    "adrp x16, netra_routes",
+    "add x16, x16, :lo12:netra_routes",
+    "add x17, x16, x17, lsl #1",
+    "mrs x9, tpidr_el0",
+    "adrp x16, :gottprel:netra_tls",
+    "ldr x16, [x16, :gottprel_lo12:netra_tls]",
+    "add x9, x9, x16",
+    "stp x17, x30, [x9, #32]",
+    "ldr x16, [x17, #8]",
+    "br x16",
+);
 
 /// The first byte of the calling thread's slot: 64 zeroed bytes, aligned to 64.
 #[inline(always)]
@@ -105,8 +140,52 @@ pub unsafe fn syscall(number: i64, args: [usize; 6]) -> isize {
     done
 }
 
+/// Bytes of a page, which the kernel chooses here.
+#[must_use]
+pub fn page_bytes() -> usize {
+    // SAFETY: asks the C library for what the kernel told it at the start.
+    let told = unsafe { libc::getauxval(libc::AT_PAGESZ) };
+    if told == 0 { 65_536 } else { told as usize }
+}
+
 /// The ELF machine of objects that can be loaded here.
 pub const MACHINE: u16 = 183;
+
+/// Trampolines there are.
+pub const TRAMPOLINES: usize = 1024;
+/// Relocation of a slot through which functions are called.
+pub const JUMP_SLOT: u32 = 1026;
+/// Relocation of a slot that holds an address.
+pub const GLOBAL_DATA: u32 = 1025;
+/// Bytes of a trampoline.
+const TRAMPOLINE_BYTES: usize = 8;
+
+unsafe extern "C" {
+    #[link_name = "netra_trampolines"]
+    static TRAMPOLINE: [[u8; TRAMPOLINE_BYTES]; TRAMPOLINES];
+    #[link_name = "netra_routes"]
+    static ROUTES: [Route; TRAMPOLINES];
+}
+
+/// Where the trampolines lead, by their number.
+#[must_use]
+pub fn routes() -> &'static [Route; TRAMPOLINES] {
+    // SAFETY: zeroed memory of this size, which is valid; atomics only.
+    unsafe { &ROUTES }
+}
+
+/// The address of a trampoline.
+#[must_use]
+pub fn trampoline(number: usize) -> usize {
+    (&raw const TRAMPOLINE).addr().wrapping_add(number.wrapping_mul(TRAMPOLINE_BYTES))
+}
+
+/// Whether an address is that of a trampoline.
+#[must_use]
+pub fn is_trampoline(address: usize) -> bool {
+    let first = (&raw const TRAMPOLINE).addr();
+    (first..first.wrapping_add(TRAMPOLINES.wrapping_mul(TRAMPOLINE_BYTES))).contains(&address)
+}
 
 /// `vfork(2)`, as `clone(CLONE_VM | CLONE_VFORK | SIGCHLD)`; see the twin for why it is naked.
 ///
@@ -145,6 +224,24 @@ pub unsafe extern "C" fn vfork() -> c_int {
         "ldp x29, x30, [sp], #32",
         "ret",
         errno = sym libc::__errno_location,
+    )
+}
+
+/// `dlopen(3)`; see the twin.
+///
+/// # Safety
+/// The caller keeps the contract of `dlopen(3)`.
+#[unsafe(naked)]
+pub unsafe extern "C" fn dlopen() -> *mut c_void {
+    naked_asm!(
+        "stp x29, x30, [sp, #-32]!",
+        "stp x0, x1, [sp, #16]",
+        "bl {choose}",
+        "mov x16, x0",
+        "ldp x0, x1, [sp, #16]",
+        "ldp x29, x30, [sp], #32",
+        "br x16",
+        choose = sym crate::hook::load::choose,
     )
 }
 

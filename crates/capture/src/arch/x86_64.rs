@@ -1,7 +1,40 @@
 //! x86-64, System V.
 
-use core::arch::{asm, naked_asm};
+use core::arch::{asm, global_asm, naked_asm};
 use core::ffi::{c_int, c_void};
+
+use crate::got::Route;
+
+// The trampolines of `got`: each loads the address of its route, and all go on at one place, which
+// leaves route and return address in the thread's slot and jumps to the route's hook. Only r10 and r11
+// are touched, which carry no arguments.
+global_asm!(
+    ".bss",
+    ".globl netra_routes",
+    ".hidden netra_routes",
+    ".p2align 6",
+    "netra_routes: .zero 16 * 1024",
+    ".text",
+    ".globl netra_trampolines",
+    ".hidden netra_trampolines",
+    ".p2align 4",
+    "netra_trampolines:",
+    ".set netra_route, 0",
+    ".rept 1024",
+    ".p2align 4",
+    "lea r11, [rip + netra_routes + netra_route]",
+    "jmp 9f",
+    ".set netra_route, netra_route + 16",
+    ".endr",
+    ".p2align 4",
+    "9:",
+    "mov r10, qword ptr [rip + netra_tls@GOTTPOFF]",
+    "mov qword ptr fs:[r10 + 32], r11",
+    "mov r11, qword ptr [rsp]",
+    "mov qword ptr fs:[r10 + 40], r11",
+    "mov r11, qword ptr fs:[r10 + 32]",
+    "jmp qword ptr [r11 + 8]",
+);
 
 /// The first byte of the calling thread's slot: 64 zeroed bytes, aligned to 64.
 #[inline(always)]
@@ -113,8 +146,50 @@ pub unsafe fn syscall(number: i64, args: [usize; 6]) -> isize {
     done
 }
 
+/// Bytes of a page.
+#[must_use]
+pub fn page_bytes() -> usize {
+    4096
+}
+
 /// The ELF machine of objects that can be loaded here.
 pub const MACHINE: u16 = 62;
+
+/// Trampolines there are.
+pub const TRAMPOLINES: usize = 1024;
+/// Relocation of a slot through which functions are called.
+pub const JUMP_SLOT: u32 = 7;
+/// Relocation of a slot that holds an address.
+pub const GLOBAL_DATA: u32 = 6;
+/// Bytes of a trampoline.
+const TRAMPOLINE_BYTES: usize = 16;
+
+unsafe extern "C" {
+    #[link_name = "netra_trampolines"]
+    static TRAMPOLINE: [[u8; TRAMPOLINE_BYTES]; TRAMPOLINES];
+    #[link_name = "netra_routes"]
+    static ROUTES: [Route; TRAMPOLINES];
+}
+
+/// Where the trampolines lead, by their number.
+#[must_use]
+pub fn routes() -> &'static [Route; TRAMPOLINES] {
+    // SAFETY: zeroed memory of this size, which is valid; atomics only.
+    unsafe { &ROUTES }
+}
+
+/// The address of a trampoline.
+#[must_use]
+pub fn trampoline(number: usize) -> usize {
+    (&raw const TRAMPOLINE).addr().wrapping_add(number.wrapping_mul(TRAMPOLINE_BYTES))
+}
+
+/// Whether an address is that of a trampoline.
+#[must_use]
+pub fn is_trampoline(address: usize) -> bool {
+    let first = (&raw const TRAMPOLINE).addr();
+    (first..first.wrapping_add(TRAMPOLINES.wrapping_mul(TRAMPOLINE_BYTES))).contains(&address)
+}
 
 /// `vfork(2)`. The child borrows our memory and stack until it execs, so this may not be an
 /// ordinary function: the return address is kept in a register, and the thread's slot is marked
@@ -147,6 +222,26 @@ pub unsafe extern "C" fn vfork() -> c_int {
         "mov eax, -1",
         "ret",
         errno = sym libc::__errno_location,
+    )
+}
+
+/// `dlopen(3)`. The loader looks at who calls it, so it may not be called from here: we only choose
+/// where to jump.
+///
+/// # Safety
+/// The caller keeps the contract of `dlopen(3)`.
+#[unsafe(naked)]
+pub unsafe extern "C" fn dlopen() -> *mut c_void {
+    naked_asm!(
+        "push rdi",
+        "push rsi",
+        "sub rsp, 8",
+        "call {choose}",
+        "add rsp, 8",
+        "pop rsi",
+        "pop rdi",
+        "jmp rax",
+        choose = sym crate::hook::load::choose,
     )
 }
 

@@ -4,6 +4,7 @@ pub mod aio;
 pub mod data;
 pub mod directory;
 pub mod jump;
+pub mod load;
 pub mod map;
 pub mod metadata;
 pub mod mover;
