@@ -2,10 +2,11 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use std::sync::OnceLock;
 
 /// Local time with its offset, to the second: `2026-11-15 23:35:36 +01:00`.
 pub(crate) fn local(seconds: i64) -> String {
-    in_zone(seconds, TimeZone::system())
+    in_zone(seconds, here().clone())
 }
 
 /// Machines get nanoseconds since 1970 in UTC. What does not fit is cut off at the largest value.
@@ -17,9 +18,23 @@ pub(crate) fn nanos(seconds: i64, nanos: i64) -> i64 {
 #[must_use]
 pub fn zone(second: i64) -> i64 {
     match Timestamp::from_second(second) {
-        Ok(time) => i64::from(TimeZone::system().to_offset(time).seconds()),
+        Ok(time) => i64::from(here().to_offset(time).seconds()),
         Err(_) => 0,
     }
+}
+
+/// This machine's zone. Its own file says all of it; the library would first walk the whole zone
+/// data base to find its name, which costs a short command as much as reading a small log.
+fn here() -> &'static TimeZone {
+    static HERE: OnceLock<TimeZone> = OnceLock::new();
+    HERE.get_or_init(|| match std::env::var_os("TZ") {
+        Some(_) => TimeZone::system(),
+        None => own_file().unwrap_or_else(TimeZone::system),
+    })
+}
+
+fn own_file() -> Option<TimeZone> {
+    TimeZone::tzif("local", &std::fs::read("/etc/localtime").ok()?).ok()
 }
 
 fn in_zone(seconds: i64, zone: TimeZone) -> String {
@@ -39,6 +54,19 @@ mod tests {
         let zone = TimeZone::fixed(Offset::from_seconds(-(3 * 3600 + 1800)).unwrap());
         assert_eq!(in_zone(1_618_435_795, zone), "2021-04-14 17:59:55 -03:30");
         assert_eq!(in_zone(0, TimeZone::UTC), "1970-01-01 00:00:00 +00:00");
+    }
+
+    #[test]
+    fn the_machines_own_file_gives_the_zone_that_the_library_finds() {
+        let Some(own) = super::own_file() else {
+            eprintln!("skipped: this machine has no /etc/localtime");
+            return;
+        };
+        let found = TimeZone::system();
+        for second in [0, 1_618_435_795, 1_793_000_000] {
+            let time = jiff::Timestamp::from_second(second).unwrap();
+            assert_eq!(own.to_offset(time), found.to_offset(time));
+        }
     }
 
     #[test]
