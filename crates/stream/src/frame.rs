@@ -192,8 +192,15 @@ mod tests {
         comes_back(b"", Packing::Plain);
         comes_back(b"short", Packing::Plain);
         comes_back(&[7; 100_000], Packing::Lz4);
-        let noise: Vec<u8> =
-            (0..5000_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+        let mut state = 88_172_645_463_325_252_u64;
+        let noise: Vec<u8> = std::iter::repeat_with(|| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state as u8
+        })
+        .take(5000)
+        .collect();
         comes_back(&noise, Packing::Plain);
     }
 
