@@ -1,14 +1,14 @@
-/* The example module: random bytes are counted, in the netra section of the log. Alone they are no
- * reason to set a process up, so the program opens a file first. */
+/* The example module: random bytes are counted, in the netra section of the log, also where they are
+ * the first thing a process asks for. */
 #include "expect.h"
 #include <sys/random.h>
 
 int main(void) {
     char bytes[64];
-    int fd = open("made.dat", O_RDWR | O_CREAT | O_TRUNC, 0644);
-    write_times(fd, 1, 1);
     for (int i = 0; i < 7; i++)
         must(getrandom(bytes, 10, 0) == 10);
+    int fd = open("made.dat", O_RDWR | O_CREAT | O_TRUNC, 0644);
+    write_times(fd, 1, 1);
     must(getentropy(bytes, 16) == 0);
     must(getrandom(bytes, 1, 0x1000) == -1);
     printf("getrandom: %s\n", strerror(errno));

@@ -23,6 +23,10 @@ int main(void) {
     printf("system gave %d\n", WEXITSTATUS(system("exit 4")));
     write_times(fd, 2, 10);
     must(close(fd) == 0);
+    char *lost[] = {"lost", NULL};
+    must(posix_spawnp(&child, "netra-e2e-no-such", NULL, NULL, lost, environ) == ENOENT);
     expect_posix("spawned.dat", 1, 3, 30, 0, 0);
+    expect_calls("posix_spawn", 2);
+    expect_calls("system", 1);
     return 0;
 }

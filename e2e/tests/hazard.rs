@@ -20,7 +20,7 @@ macro_rules! plain {
 }
 
 plain! {
-    fork fork_deep raw_clone vfork vfork_failed_exec posix_spawn exec_failed
+    fork fork_deep raw_clone vfork vfork_failed_exec posix_spawn exec_failed exec_family chroot
     close_range closefrom dup2 dup_offset o_append fdopen_fclose freopen fcloseall
     signal_io signal_storm longjmp malloc_io
     pthread_cancel short_threads many_threads thread_exit main_pthread_exit shared_fd
@@ -77,13 +77,3 @@ fn limits_and_rights() {
     }
 }
 
-/// After chroot the log goes below the new root, with the directories it needs: that the
-/// application's new root gets a folder is wrong, and nothing else changes.
-#[test]
-fn chroot() {
-    let netra = Tool::netra().expect("the library");
-    let mut verdict =
-        Case::of(Program::c("chroot")).without_evidence().check(&netra).expect("it runs");
-    verdict.differences.retain(|line| !line.starts_with("jail/"));
-    verdict.assert();
-}

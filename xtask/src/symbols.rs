@@ -73,7 +73,7 @@ const REASONS: &[(&str, &str)] = &[
     (
         "Makes a child inside libc; the child records itself once it runs (a library is \
          loaded with it).",
-        "fork _Fork forkpty system posix_spawn posix_spawnp \
+        "fork _Fork forkpty \
          posix_spawn_file_actions_addchdir_np posix_spawn_file_actions_addclose \
          posix_spawn_file_actions_addclosefrom_np posix_spawn_file_actions_adddup2 \
          posix_spawn_file_actions_addfchdir_np posix_spawn_file_actions_addopen \
@@ -85,11 +85,6 @@ const REASONS: &[(&str, &str)] = &[
          posix_spawnattr_setpgroup posix_spawnattr_setschedparam \
          posix_spawnattr_setschedpolicy posix_spawnattr_setsigdefault \
          posix_spawnattr_setsigmask",
-    ),
-    (
-        "Replaces the image with arguments on the stack; the old image's segment stays and \
-         says that it runs.",
-        "execl execle execlp execveat",
     ),
     (
         "Walks directories with libc's inner calls; the names it meets are given to the \

@@ -12,6 +12,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering}
 use netra_event::lane::Lane;
 use netra_event::segment::{ANONYMOUS, CALL_CODES, CHUNK_BYTES, Entry, Header, Region, table};
 
+use crate::jail;
 use crate::memory::{self, FILES, SITES, THREADS};
 use crate::settings::LONGEST_PATH;
 use crate::sys::{self, Refused};
@@ -114,7 +115,7 @@ impl Arena {
     ) -> Result<*mut u8, Refused> {
         let name = path.path().ok_or(Refused(libc::ENAMETOOLONG))?;
         let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW;
-        let file = sys::open(name, flags, 0o600)?;
+        let file = jail::open(name, flags, 0o600)?;
         let prepare = || {
             if !sys::file_size_allowed(bytes as u64) {
                 return Err(Refused(libc::EFBIG));
@@ -252,7 +253,7 @@ impl Arena {
         let path = unsafe { &*self.path.get() };
         let mut path = Text::<LONGEST_PATH>::copy(path);
         let name = path.path().ok_or(Refused(libc::ENOENT))?;
-        let file = sys::open(name, libc::O_RDWR | libc::O_NOFOLLOW, 0)?;
+        let file = jail::open(name, libc::O_RDWR | libc::O_NOFOLLOW, 0)?;
         let identity = file.identity()?;
         let same = identity.device == self.device.load(Ordering::Relaxed)
             && identity.inode == self.inode.load(Ordering::Relaxed);

@@ -147,7 +147,7 @@ impl Call {
         count: impl FnOnce(&Shard, &Ended),
     ) {
         let errno = real::errno();
-        let Some(ended) = self.end_quietly() else { return };
+        let Some(ended) = self.end_unless_child() else { return };
         let behind = match files::behind(descriptor) {
             Behind::Unknown => files::adopt(descriptor),
             Behind::Ignored => None,
@@ -213,8 +213,15 @@ impl Call {
         self.end_at(end)
     }
 
-    /// As [`Call::end`], for calls that are no reason to set a process up: what a child does
-    /// between fork and exec. Until something else is, they are only counted.
+    /// As [`Call::end`], for calls that a child makes between fork and exec: there they are no
+    /// reason to set it up.
+    #[must_use]
+    pub fn end_unless_child(self) -> Option<Ended> {
+        if life::is_child() { self.end_quietly() } else { self.end() }
+    }
+
+    /// As [`Call::end`], for calls that are no reason to set a process up, because they end what
+    /// others began: until something else is, they are only counted.
     #[must_use]
     pub fn end_quietly(self) -> Option<Ended> {
         if life::is_ready() {

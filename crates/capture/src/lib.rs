@@ -38,6 +38,7 @@ pub mod files;
 pub mod got;
 pub mod heatmap;
 pub mod hook;
+pub mod jail;
 pub mod lane;
 pub mod life;
 pub mod log;

@@ -18,6 +18,8 @@
 //! handler and destructor of the application: calls made there still count. `quick_exit` and
 //! `_exit` write the log too. After abort or a deadly signal the segment is what is left.
 //!
+//! **chroot.** The segment goes on (`jail.rs`); no log is written, and no directory made, in the jail.
+//!
 //! **Thread end.** A key's destructor gives the thread's place to the next thread.
 
 use core::ffi::{c_char, c_int, c_void};
@@ -28,6 +30,7 @@ use netra_event::segment::{CALIBRATIONS, Header, MAGIC, State, UNTRACED, VERSION
 
 use crate::arena::{ARENA, note};
 use crate::got;
+use crate::jail;
 use crate::log;
 use crate::memory::{self, Private};
 use crate::mount;
@@ -67,6 +70,7 @@ pub fn start() {
     unsafe { SETTINGS.read(environment()) };
     time::choose();
     ORIGIN.set(time::pair());
+    jail::start();
     if memory::map().is_none() {
         SETTINGS.disable();
     }
@@ -112,6 +116,12 @@ extern "C" fn at_exit(_: *mut c_void) {
 #[must_use]
 pub fn is_ready() -> bool {
     memory::private().is_some_and(|private| private.alive.load(Ordering::Acquire) != 0)
+}
+
+/// Whether a process before this one was set up in this image: this is then its child.
+#[must_use]
+pub fn is_child() -> bool {
+    PROCESS.load(Ordering::Relaxed) != 0 && !is_ready()
 }
 
 /// Makes sure that this process is set up; none if netra is off in it.
@@ -297,6 +307,14 @@ fn segment_path(process: u32) -> Result<Text<LONGEST_PATH>, &'static [u8]> {
     let mut path = Text::new();
     path.push(SETTINGS.segment_dir()).push(b"/netra-").number(u64::from(user));
     let name = path.path().ok_or(&b"the directory of segments has too long a name"[..])?;
+    if jail::entered() {
+        // The directory is reached through the descriptor alone.
+        if !jail::holds() {
+            return Err(b"the root directory was changed: the segment is in memory only");
+        }
+        name_segment(process, &mut path);
+        return Ok(path);
+    }
     match sys::make_directory(name, 0o700) {
         Ok(()) | Err(Refused(libc::EEXIST)) => {}
         Err(_) => {
@@ -309,8 +327,12 @@ fn segment_path(process: u32) -> Result<Text<LONGEST_PATH>, &'static [u8]> {
     if !private {
         return Err(b"the directory of segments is not ours alone: the segment is in memory only");
     }
-    path.push(b"/").number(u64::from(process)).push(b"-").number(ORIGIN.time()).push(b".segment");
+    name_segment(process, &mut path);
     Ok(path)
+}
+
+fn name_segment(process: u32, path: &mut Text<LONGEST_PATH>) {
+    path.push(b"/").number(u64::from(process)).push(b"-").number(ORIGIN.time()).push(b".segment");
 }
 
 /// Writes the log, once, and lets the segment go if that worked. Late calls still count in memory.
@@ -328,7 +350,12 @@ pub fn finish() {
     calibrate(header);
     header.end.store(time::realtime(), Ordering::Relaxed);
     header.state.store(State::Clean as u32, Ordering::Release);
-    let written = log::write();
+    let written = if jail::entered() {
+        note(b"the root directory was changed: the segment is left instead of a log");
+        Err(Refused(libc::EXDEV))
+    } else {
+        log::write()
+    };
     if let (Ok(()), Some(mut path)) = (written, ARENA.path())
         && let Some(path) = path.path()
     {

@@ -47,7 +47,7 @@ pub struct Private {
     pub objects: AtomicU32,
     /// Set once the log is written: late calls still count, but only in the segment.
     pub finished: AtomicU32,
-    /// Calls of POSIX and the like made before the process was set up, by code.
+    /// Calls made before the process was set up, by code: closes, and a child's before exec.
     pub early: [AtomicU32; EARLY],
     /// Not 0 if there are any.
     pub early_any: AtomicU32,

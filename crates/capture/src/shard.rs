@@ -285,10 +285,11 @@ fn take(module: u32, thread: u32, file: u32, words: usize, kept_back: u64) -> Op
     let at = ARENA.take(Region::Records, bytes)?;
     // SAFETY: just taken, atomics only.
     let head = unsafe { ARENA.at::<table::Record>(Region::Records, at) }?;
-    head.module.store(module, Ordering::Relaxed);
+    // First the length, so that readers get past it whatever becomes of us; last what it is.
+    head.bytes.store(bytes as u32, Ordering::Release);
     head.thread.store(thread, Ordering::Relaxed);
     head.file.store(file, Ordering::Relaxed);
-    head.bytes.store(bytes as u32, Ordering::Release);
+    head.module.store(module, Ordering::Release);
     Some(at)
 }
 

@@ -44,9 +44,17 @@ pub struct Identity {
 /// # Errors
 /// The kernel refuses.
 pub fn open(path: &CStr, flags: c_int, mode: u32) -> Result<Descriptor> {
+    open_in(libc::AT_FDCWD, path, flags, mode)
+}
+
+/// Opens a path that is relative to a directory.
+///
+/// # Errors
+/// The kernel refuses.
+pub fn open_in(directory: c_int, path: &CStr, flags: c_int, mode: u32) -> Result<Descriptor> {
     let flags = flags | libc::O_CLOEXEC;
     let args =
-        [word(libc::AT_FDCWD), path.as_ptr().expose_provenance(), word(flags), mode as usize, 0, 0];
+        [word(directory), path.as_ptr().expose_provenance(), word(flags), mode as usize, 0, 0];
     // SAFETY: the path ends with NUL and outlives the call.
     let done = unsafe { syscall(libc::SYS_openat, args) };
     check(done).map(|descriptor| Descriptor(descriptor as c_int))
@@ -137,10 +145,18 @@ impl Descriptor {
     /// # Errors
     /// The kernel refuses.
     pub fn identity(&self) -> Result<Identity> {
-        identity(|stat| {
-            // SAFETY: `stat` is a buffer of the kernel's own layout.
-            unsafe { syscall(libc::SYS_fstat, [word(self.0), stat, 0, 0, 0, 0]) }
-        })
+        identity_of(self.0)
+    }
+
+    /// Holds the file under a number of `least` or more, until the process ends or its image is
+    /// replaced; the number.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn hold(&self, least: c_int) -> Result<c_int> {
+        let args = [word(self.0), word(libc::F_DUPFD_CLOEXEC), word(least), 0, 0, 0];
+        // SAFETY: makes a new number only.
+        check(unsafe { syscall(libc::SYS_fcntl, args) }).map(|number| number as c_int)
     }
 
     /// Maps the file's bytes, shared and writable, at `at` (anywhere if it is 0).
@@ -336,14 +352,21 @@ pub fn status_flags(descriptor: c_int) -> Option<c_int> {
     check(unsafe { syscall(libc::SYS_fcntl, args) }).ok().map(|flags| flags as c_int)
 }
 
+/// Which file a descriptor leads to.
+///
+/// # Errors
+/// It is none.
+pub fn identity_of(descriptor: c_int) -> Result<Identity> {
+    identity(|stat| {
+        // SAFETY: `stat` is a buffer of the kernel's own layout.
+        unsafe { syscall(libc::SYS_fstat, [word(descriptor), stat, 0, 0, 0, 0]) }
+    })
+}
+
 /// Bytes of an application's open file.
 #[must_use]
 pub fn size(descriptor: c_int) -> Option<u64> {
-    let found = identity(|stat| {
-        // SAFETY: `stat` is a buffer of the kernel's own layout.
-        unsafe { syscall(libc::SYS_fstat, [word(descriptor), stat, 0, 0, 0, 0]) }
-    });
-    found.ok().map(|found| found.size.max(0).cast_unsigned())
+    identity_of(descriptor).ok().map(|found| found.size.max(0).cast_unsigned())
 }
 
 /// A question without arguments: `getpid`, `gettid`, `getppid`, `getuid`, `geteuid`.

@@ -324,6 +324,7 @@ functions! {
     System = 518, "system", Process;
     Dlopen = 519, "dlopen", Process, also ["dlmopen"];
     Dlclose = 520, "dlclose", Process;
+    Chroot = 521, "chroot", Process;
     Syscall = 528, "syscall", Other;
     UringSetup = 529, "io_uring_setup", Other,
         also ["io_uring_queue_init" "io_uring_queue_init_params" "io_uring_queue_init_mem"];

@@ -372,6 +372,11 @@ mod names {
         execvp / 2 = process::execvp;
         execvpe / 3 = process::execvpe;
         fexecve / 3 = process::fexecve;
+        execveat / 5 = process::execveat;
+        posix_spawn / 6 = process::posix_spawn;
+        posix_spawnp / 6 = process::posix_spawnp;
+        system / 1 = process::system;
+        chroot / 1 = process::chroot;
         // The stack may not change on the way: the return address is not looked at.
         vfork / 6 = arch::vfork;
         // The loader looks at who calls: the return address stays where it is.
@@ -401,5 +406,8 @@ mod names {
         wprintf / variadic = wide::wprintf;
         __fwprintf_chk / variadic = wide::__fwprintf_chk;
         __wprintf_chk / variadic = wide::__wprintf_chk;
+        execl / variadic = process::execl;
+        execlp / variadic = process::execlp;
+        execle / variadic = process::execle;
     }
 }

@@ -55,7 +55,7 @@ named! {
         let call = Call::begin(Function::Msync, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(at, bytes, flags) };
-        if let Some(ended) = call.end_quietly() {
+        if let Some(ended) = call.end() {
             ended.alone(NO_OFFSET, bytes as u64);
         }
         done

@@ -175,7 +175,7 @@ macro_rules! alone {
                 let call = Call::begin(Function::$function, site);
                 // SAFETY: the caller's contract is the real function's.
                 let done = unsafe { real_alone::$name($($arg),*) };
-                if let Some(ended) = call.end_quietly() {
+                if let Some(ended) = call.end() {
                     ended.alone(NO_OFFSET, 0);
                 }
                 done

@@ -124,7 +124,7 @@ both_ends! {
 /// Ends a call between pipes, or from memory into one: pipes have no file.
 fn between_pipes(call: Call, done: ssize_t) {
     let errno = libc_real::errno();
-    let Some(ended) = call.end_quietly() else { return };
+    let Some(ended) = call.end() else { return };
     if done < 0 {
         ended.failed(NO_FILE, NO_OFFSET, 0, errno);
     } else {

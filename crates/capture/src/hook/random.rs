@@ -3,8 +3,7 @@
 //! It is what a module needs at least. Its row in [`crate::module`] gives it records; their words have
 //! their places in `netra_event::segment::shard::random`; the hooks count into the record of one name.
 //! Names, memory, threads, time, the trace, the segment and the log's netra section come with
-//! [`Call`]; `docs/adding-a-hook.md` walks through it. Random bytes alone are no reason to set a process
-//! up: before its first I/O they pass uncounted.
+//! [`Call`]; `docs/adding-a-hook.md` walks through it.
 
 use core::ffi::{c_int, c_uint, c_void};
 
@@ -32,7 +31,7 @@ mod real {
 /// Ends a call that gave `done` bytes.
 fn given(call: Call, asked: usize, done: ssize_t) {
     let errno = libc_real::errno();
-    let Some(ended) = call.end_quietly() else { return };
+    let Some(ended) = call.end() else { return };
     if !SETTINGS.records(&RANDOM) {
         return ended.skip(Loss::Excluded);
     }

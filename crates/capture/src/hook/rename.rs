@@ -34,7 +34,7 @@ struct At(c_int, *const c_char);
 /// The names are those of the real call.
 unsafe fn renamed(call: Call, old: At, new: At, done: c_int) {
     let errno = libc_real::errno();
-    let Some(ended) = call.end_quietly() else { return };
+    let Some(ended) = call.end() else { return };
     let number = |At(directory, path): At| {
         if done < 0 && errno == libc::EFAULT {
             return None;

@@ -142,7 +142,10 @@ fn fill(part: &Part<'_, '_, '_>, pairs: &mut [u64], counters: &mut Counters) -> 
     frequent(part, ACCESSES, (to::ACCESS1_ACCESS, to::ACCESS1_COUNT), pairs, counters);
     frequent(part, STRIDES, (to::STRIDE1_STRIDE, to::STRIDE1_COUNT), pairs, counters);
     let calls = word(from::READ + dir::CALLS) | word(from::WRITE + dir::CALLS);
-    calls != 0 || !is_standard_stream(&part.file)
+    // What only calls touched that Darshan has no counter for (a directory that was looked at, a
+    // file that was removed) has no record in Darshan's log either; the section keeps it.
+    let counted = COUNTS.iter().any(|&(_, from)| word(from) != 0);
+    calls != 0 || (counted && !is_standard_stream(&part.file))
 }
 
 const ACCESSES: Place = Place { four: from::ACCESS, more: from::ACCESS_MORE };

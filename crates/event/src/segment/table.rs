@@ -84,9 +84,9 @@ pub struct Site {
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Record {
-    /// Bytes of this head and its words; written last.
+    /// Bytes of this head and its words; written first, so that readers get past it.
     pub bytes: AtomicU32,
-    /// Code of the module, or [`super::shard::COMMON_VALUES`].
+    /// Code of the module, or [`super::shard::COMMON_VALUES`]; written last, 0 before.
     pub module: AtomicU32,
     /// Number of the lane.
     pub thread: AtomicU32,

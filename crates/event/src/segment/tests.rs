@@ -259,3 +259,25 @@ fn bent_segments_do_not_panic() {
         walk(&bent);
     }
 }
+
+/// Killed at any moment of beginning a record or a note, a thread hides nothing of the others'.
+#[test]
+fn what_was_begun_hides_nothing_behind_it() {
+    let record = |module: u64, word: u64| {
+        row(24, &[(0, 24, 4), (4, module, 4), (8, 1, 4), (12, 2, 4), (16, word, 8)])
+    };
+    let taken = std::vec![0; 24];
+    let mut half = record(0, 0);
+    half[12] = 0;
+    let records = [record(1, 5), taken, half, record(9, 7)].concat();
+    let mut built = Builder::new(0);
+    built.region(Region::Records, &records);
+    built.region(Region::Notes, b"first\n\0\0\0\0second\n");
+    let view = View::new(&built.bytes).unwrap();
+    let found: Vec<_> = view.records().map(|record| (record.module, record.word(0))).collect();
+    assert_eq!(found, [(1, 5), (9, 7)]);
+    assert_eq!(view.records().last().unwrap().reference, 73);
+    assert!(view.record_at(25).is_none() && view.record_at(49).is_none());
+    assert_eq!(view.record_at(73).unwrap().word(0), 7);
+    assert_eq!(view.notes().collect::<Vec<_>>(), [&b"first"[..], b"second"]);
+}

@@ -426,7 +426,7 @@ pub unsafe fn sought(
     to: Option<u64>,
 ) {
     let errno = libc_real::errno();
-    let Some(ended) = call.end_quietly() else { return };
+    let Some(ended) = call.end() else { return };
     // SAFETY: the caller vouches.
     let Some(found) = (unsafe { of(&ended, stream, 0) }) else {
         return ended.skip(Loss::Excluded);
@@ -457,7 +457,7 @@ pub unsafe fn touched(
     count: impl FnOnce(&shard::Shard, &Ended),
 ) {
     let errno = libc_real::errno();
-    let Some(ended) = call.end_quietly() else { return };
+    let Some(ended) = call.end_unless_child() else { return };
     // SAFETY: the caller vouches.
     let Some(found) = (unsafe { of(&ended, stream, 0) }) else {
         return ended.skip(Loss::Excluded);

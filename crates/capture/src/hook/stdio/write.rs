@@ -127,7 +127,7 @@ named! {
         let call = Call::begin(Function::Perror, site);
         // SAFETY: the caller's contract is the real function's.
         unsafe { real(text) };
-        if let Some(ended) = call.end_quietly() {
+        if let Some(ended) = call.end() {
             ended.alone(NO_OFFSET, 0);
         }
     }

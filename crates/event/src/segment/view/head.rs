@@ -123,7 +123,11 @@ impl<'a> View<'a> {
     /// What the library complained about, a line each.
     pub fn notes(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let notes = self.region(Region::Notes).1;
-        notes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty() && line[0] != 0)
+        let lines = notes.split(|&byte| byte == b'\n');
+        // Where a thread did not come to write its line there are zeroes, then the next one's.
+        let written =
+            |line: &'a [u8]| line.iter().position(|&byte| byte != 0).map(|at| &line[at..]);
+        lines.filter_map(written)
     }
 
     /// The first calibration, the start of recording: ticks and nanoseconds.

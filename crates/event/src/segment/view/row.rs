@@ -94,7 +94,8 @@ impl<'a> View<'a> {
     #[must_use]
     pub fn record_at(&self, reference: u64) -> Option<Record<'a>> {
         let at = usize::try_from(reference.checked_sub(1)?).ok()?;
-        Records { all: View { bytes: self.region(Region::Records).1 }, at }.next()
+        let mut from = Records { all: View { bytes: self.region(Region::Records).1 }, at };
+        from.next().filter(|record| record.reference == reference)
     }
 
     /// Heatmaps of all threads and modules.
@@ -224,19 +225,33 @@ impl<'a> Iterator for Records<'a> {
     type Item = Record<'a>;
 
     fn next(&mut self) -> Option<Record<'a>> {
-        let head = size_of::<table::Record>();
-        let bytes = self.all.u32(self.at) as usize;
-        let words = self.all.bytes.get(self.at + head..)?.get(..bytes.checked_sub(head)?)?;
-        let row = View { bytes: self.all.bytes.get(self.at..)? };
-        let reference = self.at as u64 + 1;
-        self.at += bytes;
-        Some(Record {
-            reference,
-            module: row.u32(offset_of!(table::Record, module)),
-            thread: row.u32(offset_of!(table::Record, thread)),
-            file: row.u32(offset_of!(table::Record, file)),
-            words: View { bytes: words },
-        })
+        const HEAD: usize = size_of::<table::Record>();
+        loop {
+            let row = View { bytes: self.all.bytes.get(self.at..)? };
+            let (at, bytes) = (self.at, row.u32(offset_of!(table::Record, bytes)) as usize);
+            if bytes == 0 {
+                // Taken, and then its thread did not come to write even the length: all of it is
+                // zeroes, and what follows is whole.
+                self.at +=
+                    row.bytes.as_chunks::<8>().0.iter().position(|word| *word != [0; 8])? * 8;
+                if self.at == at {
+                    return None;
+                }
+                continue;
+            }
+            let words = row.bytes.get(HEAD..)?.get(..bytes.checked_sub(HEAD)?)?;
+            self.at += bytes;
+            let module = row.u32(offset_of!(table::Record, module));
+            if module != 0 {
+                return Some(Record {
+                    reference: at as u64 + 1,
+                    module,
+                    thread: row.u32(offset_of!(table::Record, thread)),
+                    file: row.u32(offset_of!(table::Record, file)),
+                    words: View { bytes: words },
+                });
+            }
+        }
     }
 }
 
