@@ -69,6 +69,20 @@ fn iostreams() {
     check(&Case::of(Program::cpp("iostreams")));
 }
 
+/// liburing is reached through its callers' slots, whether they are bound lazily or at once.
+#[test]
+fn liburing() {
+    if !std::path::Path::new("/usr/include/liburing.h").exists() {
+        println!("liburing                 skipped: it is not installed");
+        return;
+    }
+    for binding in ["lazy", "now"] {
+        let program = Program::c("liburing").named(&format!("liburing_{binding}"));
+        let program = program.flag(&format!("-Wl,-z,{binding},--no-as-needed")).flag("-luring");
+        check(&Case::of(program));
+    }
+}
+
 /// Limits and rights under which a log may be impossible: the application does not notice.
 #[test]
 fn limits_and_rights() {

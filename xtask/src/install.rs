@@ -32,6 +32,7 @@ const DEBIAN: &[Need] = &[
     Need { package: "libhdf5-openmpi-dev", reason: "workloads with HDF5 on Open MPI" },
     Need { package: "libpnetcdf-dev", reason: "the PnetCDF workload" },
     Need { package: "g++", reason: "compiles the end-to-end program in C++" },
+    Need { package: "liburing-dev", reason: "compiles the end-to-end program with io_uring" },
     Need { package: "binutils", reason: "nm lists what the preload library exports" },
     Need { package: "mount", reason: "makes a disk of 1 MiB that can be full" },
     Need { package: "perl", reason: "an application whose calls are counted" },

@@ -329,9 +329,11 @@ functions! {
     UringSetup = 529, "io_uring_setup", Other,
         also ["io_uring_queue_init" "io_uring_queue_init_params" "io_uring_queue_init_mem"];
     UringSubmit = 530, "io_uring_submit", Other,
-        also ["io_uring_submit_and_wait" "io_uring_submit_and_wait_timeout" "io_uring_enter"];
+        also ["io_uring_submit_and_wait" "io_uring_submit_and_wait_timeout"
+            "io_uring_submit_and_get_events" "io_uring_enter" "io_uring_enter2"];
     UringWait = 531, "io_uring_wait_cqe", Complete,
-        also ["__io_uring_get_cqe" "io_uring_wait_cqes" "io_uring_wait_cqe_timeout"];
+        also ["__io_uring_get_cqe" "io_uring_wait_cqes" "io_uring_wait_cqe_timeout"
+            "io_uring_peek_batch_cqe" "io_uring_get_events"];
     LibaioSubmit = 532, "io_submit", Other;
     LibaioGetevents = 533, "io_getevents", Complete;
 

@@ -17,3 +17,4 @@ pub mod stat;
 pub mod statx;
 pub mod stdio;
 pub mod temporary;
+pub mod uring;

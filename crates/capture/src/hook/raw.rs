@@ -3,10 +3,12 @@
 
 use core::ffi::{c_char, c_int, c_long};
 
-use netra_event::{Function, NO_OFFSET};
+use netra_event::{Function, NO_FILE, NO_OFFSET};
 
+use super::uring;
 use crate::call::{Call, Opening, Transfer};
 use crate::files;
+use crate::real as libc_real;
 use crate::tls;
 
 /// The function behind the hook.
@@ -119,8 +121,15 @@ pub unsafe extern "C" fn syscall(
             let call = Call::begin(function, 0);
             // SAFETY: the caller's contract is the real function's.
             let done = unsafe { real::syscall(number, a, b, c, d, e, f) };
+            let errno = libc_real::errno();
             if let Some(ended) = call.end() {
-                ended.alone(NO_OFFSET, done.max(0).cast_unsigned());
+                match u64::try_from(done) {
+                    Ok(count) => ended.alone(NO_OFFSET, count),
+                    Err(_) => ended.failed(NO_FILE, NO_OFFSET, 0, errno),
+                }
+                if done >= 0 && number == URING_SETUP {
+                    uring::say();
+                }
             }
             done
         }
