@@ -101,6 +101,35 @@ fn a_command_becomes_a_log_and_a_few_lines() {
 }
 
 #[test]
+fn a_recorded_job_exports_the_connectors_messages() {
+    let place = Place::new();
+    let done = place.run(&["dd", "if=/dev/zero", "of=out", "bs=1000", "count=50", "status=none"]);
+    assert!(done.status.success(), "{}", said(&done));
+    let words = ["export", "job.darshan", "--as", "connector-json"];
+    let done = place.netra(&words).output().expect("netra starts");
+    assert!(done.status.success(), "{}", said(&done));
+    let text = String::from_utf8(done.stdout).expect("text");
+    let all: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let open =
+        all.iter().find(|all| all["file"].as_str().is_some_and(|name| name.ends_with("/out")));
+    let open = open.expect("an open of the output");
+    assert_eq!(
+        (&open["op"], &open["type"], &open["rank"]),
+        (&"open".into(), &"MET".into(), &0.into())
+    );
+    let writes: Vec<_> = all
+        .iter()
+        .filter(|all| all["record_id"] == open["record_id"] && all["op"] == "write")
+        .map(|all| {
+            [&all["cnt"], &all["seg"][0]["off"], &all["max_byte"]].map(|field| field.as_i64())
+        })
+        .collect();
+    let want: Vec<_> = (0..50).map(|at| [at + 1, at * 1000, at * 1000 + 999].map(Some)).collect();
+    assert_eq!(writes, want);
+}
+
+#[test]
 fn forked_and_replaced_images_are_all_in_it() {
     let place = Place::new();
     let script = "dd if=/dev/zero of=one bs=100 count=3 status=none & \

@@ -6,6 +6,7 @@ mod convert;
 mod diff;
 mod doctor;
 mod dxt;
+mod export;
 mod info;
 mod merge;
 mod parse;
@@ -50,6 +51,8 @@ pub(crate) enum Command {
     Parse(parse::Args),
     /// Print every read and write of logs with an extended trace, in the lines of darshan-dxt-parser
     Dxt(dxt::Args),
+    /// Write the events of logs or segments for other programs
+    Export(export::Args),
     /// Make one log of the logs of several processes
     Merge(merge::Args),
     /// Write logs again: other compression, fewer files, nothing that identifies people or places
@@ -69,6 +72,7 @@ impl Command {
             Command::Compare(args) => compare::run(&args),
             Command::Parse(args) => parse::run(&args),
             Command::Dxt(args) => dxt::run(&args),
+            Command::Export(args) => export::run(&args),
             Command::Merge(args) => merge::run(&args),
             Command::Convert(args) => convert::run(&args),
             Command::Diff(args) => diff::run(&args),

@@ -3,6 +3,7 @@
 mod account;
 mod damaged;
 mod doctor;
+mod export;
 mod golden;
 mod judge;
 mod netra;

@@ -2,7 +2,7 @@
 
 #[expect(dead_code, reason = "tests of other crates use the rest of it")]
 #[path = "../../../darshan/tests/maker/mod.rs"]
-mod maker;
+pub(crate) mod maker;
 
 use std::fs;
 use std::path::PathBuf;

@@ -48,6 +48,12 @@ impl Job {
         &self.pieces
     }
 
+    /// The pieces with the numbers that their processes have in the job's log; one that counted
+    /// nothing has none.
+    pub fn numbered(&self) -> impl Iterator<Item = (&Piece, Option<Rank>)> {
+        self.pieces.iter().zip(self.numbers.iter().copied())
+    }
+
     /// The text key.
     #[must_use]
     pub fn key(&self) -> String {

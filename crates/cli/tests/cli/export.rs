@@ -1,0 +1,89 @@
+//! `netra export`: events of segments and logs for other programs; what is missing is said.
+
+use crate::recover::maker::{Lane, Segment, event, tick};
+use netra_event::{Function, Loss};
+use serde_json::Value;
+
+use crate::netra::Place;
+
+/// A process that opened a file, wrote twice and closed it.
+fn process(rank: u32) -> Segment {
+    let mut made = Segment { rank: Some(rank), nprocs: 2, pid: 100 + rank, ..Segment::default() };
+    let file = made.file("/scratch/out");
+    let events = vec![
+        event(Function::Open, file, tick(1000), 1, 3),
+        event(Function::Pwrite, file, tick(3000), 0, 512),
+        event(Function::Pwrite, file, tick(5000), 512, 512),
+        event(Function::Fsync, file, tick(7000), -1, 0),
+        event(Function::Close, file, tick(9000), -1, 3),
+    ];
+    made.lanes = vec![Lane { tid: 7, events, dropped: Vec::new() }];
+    made
+}
+
+fn messages(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+#[test]
+fn segments_become_the_connectors_messages() {
+    let place = Place::new();
+    place.file("one", &process(0).bytes());
+    place.file("two", &process(1).bytes());
+    let done = place.netra(&["export", "one", "two", "--as", "connector-json"]);
+    assert_eq!((done.code, done.err.as_str()), (0, ""));
+    let all = messages(done.text());
+    let rows: Vec<_> = all
+        .iter()
+        .map(|all| (all["rank"].as_i64(), all["op"].as_str(), all["cnt"].as_i64()))
+        .collect();
+    let of = |rank| {
+        [("open", 1), ("write", 1), ("write", 2), ("close", 1)]
+            .map(|(op, count)| (Some(rank), Some(op), Some(count)))
+    };
+    assert_eq!(rows, [of(0), of(1)].concat());
+}
+
+#[test]
+fn every_call_is_in_the_lines_and_the_table_has_a_header() {
+    let place = Place::new();
+    place.file("one", &process(0).bytes());
+    let lines = place.netra(&["export", "one"]);
+    assert_eq!(lines.code, 0, "{}", lines.err);
+    let functions: Vec<_> = messages(lines.text())
+        .iter()
+        .map(|all| all["function"].as_str().map(str::to_owned))
+        .collect();
+    let want = ["open", "pwrite", "pwrite", "fsync", "close"];
+    assert_eq!(functions, want.map(|name| Some(name.to_owned())));
+    let table = place.netra(&["export", "one", "--as", "connector-csv", "-o", "out.csv"]);
+    assert_eq!((table.code, table.text()), (0, ""));
+    let text = std::fs::read_to_string(place.path("out.csv")).unwrap();
+    assert_eq!(text.lines().count(), 5);
+    assert!(text.starts_with("#module,uid,ProducerName,"));
+}
+
+#[test]
+fn missing_events_are_said_and_exit_with_1() {
+    let place = Place::new();
+    let mut made = process(0);
+    made.lanes[0].dropped = vec![(Loss::Budget, 3)];
+    place.file("one", &made.bytes());
+    let done = place.netra(&["export", "one", "--as", "connector-json"]);
+    assert_eq!(done.code, 1);
+    assert_eq!(
+        done.err,
+        "netra: one: 3 of 8 events are missing; fields that add up earlier events may be too small\n"
+    );
+    assert!(messages(done.text()).iter().all(|all| all["partial"] == true));
+}
+
+#[test]
+fn a_log_without_netras_trace_is_said() {
+    let place = Place::with_example();
+    let done = place.netra(&["export", "wave.darshan"]);
+    assert_eq!((done.code, done.text()), (1, ""));
+    assert_eq!(done.err, "netra: wave.darshan: this log has no trace by netra; try netra dxt\n");
+    let done = place.netra(&["export", "none"]);
+    assert_eq!(done.code, 2);
+}
