@@ -7,6 +7,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use netra_event::segment::OTHER_FILE;
 
 use crate::arch;
+use crate::lustre;
 use crate::memory::{self, OPENS};
 use crate::module::POSIX;
 use crate::name::{self, LONGEST};
@@ -98,6 +99,7 @@ pub fn track(descriptor: c_int, path: &[u8], flags: c_int) -> Option<&'static Op
         fresh.end.store(sys::size(descriptor).unwrap_or(0), Ordering::Relaxed);
     }
     fresh.descriptors.store(1, Ordering::Relaxed);
+    lustre::opened(file, descriptor);
     replace(entry, core::ptr::from_ref(fresh).expose_provenance());
     Some(fresh)
 }
@@ -188,7 +190,10 @@ pub fn detach(descriptor: c_int) -> Behind {
     match entry.swap(0, Ordering::AcqRel) {
         0 => Behind::Unknown,
         IGNORED => Behind::Ignored,
-        held => open(held).map_or(Behind::Ignored, Behind::File),
+        held => open(held).map_or(Behind::Ignored, |open| {
+            lustre::closing(open.file.load(Ordering::Relaxed), descriptor);
+            Behind::File(open)
+        }),
     }
 }
 

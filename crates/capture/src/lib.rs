@@ -42,6 +42,7 @@ pub mod jail;
 pub mod lane;
 pub mod life;
 pub mod log;
+pub mod lustre;
 pub mod memory;
 pub mod module;
 pub mod mount;

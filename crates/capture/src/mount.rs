@@ -61,7 +61,6 @@ fn add(line: &[u8]) {
 pub fn of(path: &[u8]) -> (u32, u32) {
     const ROW: u64 = size_of::<table::Mount>() as u64;
     let count = ARENA.bytes(Region::Mounts).len() as u64 / ROW;
-    let names = ARENA.bytes(Region::Names);
     let mut best: Option<(&table::Mount, u32, usize)> = None;
     for index in 0..count {
         // SAFETY: rows below `used` are taken; atomics only.
@@ -69,9 +68,7 @@ pub fn of(path: &[u8]) -> (u32, u32) {
         let Some(mount) = found.filter(|mount| mount.ready.load(Ordering::Acquire) != 0) else {
             continue;
         };
-        let text = mount.point.load(Ordering::Relaxed);
-        let from = (text & 0xffff_ffff) as usize;
-        let point = names.get(from..from.saturating_add((text >> 32) as usize)).unwrap_or_default();
+        let point = text(mount.point.load(Ordering::Relaxed));
         if !point.is_empty() && holds(point, path) && best.is_none_or(|best| point.len() >= best.2)
         {
             best = Some((mount, (index as u32).wrapping_add(1), point.len()));
@@ -84,6 +81,41 @@ pub fn of(path: &[u8]) -> (u32, u32) {
         mount.block_bytes.store(block, Ordering::Relaxed);
     }
     (number, block)
+}
+
+fn row(number: u32) -> Option<&'static table::Mount> {
+    let at = u64::from(number.checked_sub(1)?).checked_mul(size_of::<table::Mount>() as u64)?;
+    // SAFETY: mounts that have a number have a row; atomics only.
+    unsafe { ARENA.at::<table::Mount>(Region::Mounts, at) }
+}
+
+fn text(reference: u64) -> &'static [u8] {
+    let from = (reference & 0xffff_ffff) as usize;
+    let names = ARENA.bytes(Region::Names);
+    names.get(from..from.saturating_add((reference >> 32) as usize)).unwrap_or_default()
+}
+
+/// Whether a mount, by its number plus one, is Lustre.
+#[must_use]
+pub fn is_lustre(number: u32) -> bool {
+    row(number).is_some_and(|mount| text(mount.kind.load(Ordering::Relaxed)) == b"lustre")
+}
+
+/// Asks once how many storage and metadata targets the file system of a file has.
+pub fn count_targets(file: u32) {
+    let Some(mount) = row(crate::name::mount(file)) else { return };
+    // At least one metadata target exists wherever the question was answered.
+    if mount.metadata_targets.load(Ordering::Relaxed) != 0 {
+        return;
+    }
+    let mut point = Text::<LONGEST_PATH>::new();
+    point.push(text(mount.point.load(Ordering::Relaxed)));
+    let flags = libc::O_RDONLY | libc::O_DIRECTORY;
+    let Some(Ok(root)) = point.path().map(|path| sys::open(path, flags, 0)) else { return };
+    if let (Ok(targets), Ok(metadata)) = (root.lustre_targets(false), root.lustre_targets(true)) {
+        mount.targets.store(targets, Ordering::Relaxed);
+        mount.metadata_targets.store(metadata, Ordering::Relaxed);
+    }
 }
 
 /// Whether a path lies below a mount point.

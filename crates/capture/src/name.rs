@@ -9,6 +9,7 @@ use netra_event::segment::{OTHER_FILE, OTHER_NAME, PARTIAL, Region, table};
 
 use crate::arena::ARENA;
 use crate::files;
+use crate::lustre;
 use crate::memory::{self, BUCKETS, FILES};
 use crate::module;
 use crate::mount;
@@ -36,6 +37,8 @@ pub struct Known {
     next: AtomicU32,
     /// Its alignment minus one, 0 if it has none.
     mask: AtomicU32,
+    /// What is known of its layout on Lustre (see `crate::lustre`); 0 anywhere else.
+    pub lustre: AtomicU32,
     /// The newest record of each module: byte offset plus one.
     pub records: [AtomicU64; module::COUNT],
 }
@@ -205,6 +208,9 @@ fn add(name: &[u8], id: u64, kind: u32) -> Option<u32> {
     if alignment.is_power_of_two() {
         known.mask.store(alignment.wrapping_sub(1), Ordering::Relaxed);
     }
+    if mount::is_lustre(mount) {
+        known.lustre.store(lustre::TO_ASK, Ordering::Relaxed);
+    }
     known.id.store(id, Ordering::Relaxed);
     file.id.store(id, Ordering::Relaxed);
     file.name.store(text, Ordering::Relaxed);
@@ -223,6 +229,15 @@ pub fn set_up() {
         // Index 1, by order. Without room for it there is room for nothing.
         let _other = add(OTHER_NAME, RecordId::of(OTHER_NAME).0, OTHER);
     }
+}
+
+/// The mount a file lies on, as its number plus one; 0 if none is known.
+#[must_use]
+pub fn mount(file: u32) -> u32 {
+    let row = u64::from(file).wrapping_mul(size_of::<table::File>() as u64);
+    // SAFETY: files that have a number have a row; atomics only.
+    let file = unsafe { ARENA.at::<table::File>(Region::Files, row) };
+    file.map_or(0, |file| file.mount.load(Ordering::Relaxed))
 }
 
 /// The name of a file, to put other names together.

@@ -260,6 +260,34 @@ fn find(thread: &Thread, module: &Module, file: u32) -> Option<Shard> {
     }
 }
 
+/// A record that is written once and not counted in: a layout.
+pub(crate) struct Written {
+    words: u64,
+    count: usize,
+}
+
+impl Written {
+    /// Takes room for a record of so many words.
+    pub(crate) fn take(module: &Module, file: u32, words: usize) -> Option<Written> {
+        let Some(at) = take(module.code, 0, file, words, KEPT_BACK) else {
+            partial(module);
+            return None;
+        };
+        Some(Written { words: at.checked_add(size_of::<table::Record>() as u64)?, count: words })
+    }
+
+    /// Sets the word at a place, and goes on to the next.
+    pub(crate) fn set(&self, at: &mut usize, value: u64) {
+        let place = self.words.wrapping_add((*at as u64).wrapping_mul(8));
+        // SAFETY: words of a record that was taken; atomics only.
+        let word = unsafe { ARENA.at::<AtomicU64>(Region::Records, place) };
+        if let Some(word) = word.filter(|_| *at < self.count) {
+            word.store(value, Ordering::Relaxed);
+        }
+        *at = at.wrapping_add(1);
+    }
+}
+
 /// The record in which everything is summed that has no room of its own.
 fn other(thread: &Thread, module: &Module) -> Option<Shard> {
     partial(module);

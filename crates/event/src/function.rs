@@ -106,8 +106,25 @@ impl Layer {
     }
 }
 
+/// The other names of a row: listed, or the twelve of a PnetCDF call that is there for every C type.
+macro_rules! aliases {
+    () => { &[] };
+    ([$($alias:literal)*]) => { &[$($alias),*] };
+    (typed $base:literal $end:literal) => {
+        &[
+            concat!($base, "_text", $end), concat!($base, "_schar", $end),
+            concat!($base, "_uchar", $end), concat!($base, "_short", $end),
+            concat!($base, "_ushort", $end), concat!($base, "_int", $end),
+            concat!($base, "_uint", $end), concat!($base, "_long", $end),
+            concat!($base, "_float", $end), concat!($base, "_double", $end),
+            concat!($base, "_longlong", $end), concat!($base, "_ulonglong", $end),
+        ]
+    };
+}
+
 macro_rules! functions {
-    ($($variant:ident = $code:literal, $name:literal, $kind:ident $(, also [$($alias:literal)*])?;)*) => {
+    ($($variant:ident = $code:literal, $name:literal, $kind:ident
+        $(, also $alias:tt)? $(, typed $base:literal $end:literal)?;)*) => {
         /// A hooked function.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u16)]
@@ -138,7 +155,9 @@ macro_rules! functions {
             /// Other exported names of the same call; they share this code.
             #[must_use]
             pub const fn aliases(self) -> &'static [&'static str] {
-                match self { $(Function::$variant => &[$($($alias),*)?]),* }
+                match self {
+                    $(Function::$variant => aliases!($($alias)? $(typed $base $end)?)),*
+                }
             }
         }
     };
@@ -339,6 +358,150 @@ functions! {
 
     // the example module
     Getrandom = 640, "getrandom", Other, also ["getentropy"];
+
+    // HDF5 files
+    H5Fcreate = 1536, "H5Fcreate", Open;
+    H5Fopen = 1537, "H5Fopen", Open;
+    H5FcreateAsync = 1538, "H5Fcreate_async", Open;
+    H5FopenAsync = 1539, "H5Fopen_async", Open;
+    H5Freopen = 1540, "H5Freopen", Open;
+    H5Fflush = 1541, "H5Fflush", Sync;
+    H5FflushAsync = 1542, "H5Fflush_async", Sync;
+    H5Fclose = 1543, "H5Fclose", Close;
+    H5FcloseAsync = 1544, "H5Fclose_async", Close;
+
+    // HDF5 data sets
+    H5Dcreate1 = 1552, "H5Dcreate1", Open;
+    H5Dcreate2 = 1553, "H5Dcreate2", Open;
+    H5DcreateAnon = 1554, "H5Dcreate_anon", Open;
+    H5Dopen1 = 1555, "H5Dopen1", Open;
+    H5Dopen2 = 1556, "H5Dopen2", Open;
+    H5DcreateAsync = 1557, "H5Dcreate_async", Open;
+    H5DopenAsync = 1558, "H5Dopen_async", Open;
+    H5Dread = 1559, "H5Dread", Read;
+    H5DreadMulti = 1560, "H5Dread_multi", Read;
+    H5DreadChunk = 1561, "H5Dread_chunk", Read, also ["H5Dread_chunk1" "H5Dread_chunk2"];
+    H5DreadAsync = 1562, "H5Dread_async", Read;
+    H5DreadMultiAsync = 1563, "H5Dread_multi_async", Read;
+    H5Dwrite = 1564, "H5Dwrite", Write;
+    H5DwriteMulti = 1565, "H5Dwrite_multi", Write;
+    H5DwriteChunk = 1566, "H5Dwrite_chunk", Write;
+    H5DwriteAsync = 1567, "H5Dwrite_async", Write;
+    H5DwriteMultiAsync = 1568, "H5Dwrite_multi_async", Write;
+    H5DsetExtent = 1569, "H5Dset_extent", Meta, also ["H5Dextend"];
+    H5DsetExtentAsync = 1570, "H5Dset_extent_async", Meta;
+    H5Dflush = 1571, "H5Dflush", Sync;
+    H5Dclose = 1572, "H5Dclose", Close;
+    H5DcloseAsync = 1573, "H5Dclose_async", Close;
+
+    // HDF5 attributes: metadata, whatever they hold
+    H5Acreate1 = 1600, "H5Acreate1", Meta;
+    H5Acreate2 = 1601, "H5Acreate2", Meta;
+    H5AcreateByName = 1602, "H5Acreate_by_name", Meta;
+    H5AcreateAsync = 1603, "H5Acreate_async", Meta;
+    H5AcreateByNameAsync = 1604, "H5Acreate_by_name_async", Meta;
+    H5Aopen = 1605, "H5Aopen", Meta;
+    H5AopenName = 1606, "H5Aopen_name", Meta;
+    H5AopenIdx = 1607, "H5Aopen_idx", Meta;
+    H5AopenByName = 1608, "H5Aopen_by_name", Meta;
+    H5AopenByIdx = 1609, "H5Aopen_by_idx", Meta;
+    H5AopenAsync = 1610, "H5Aopen_async", Meta;
+    H5AopenByNameAsync = 1611, "H5Aopen_by_name_async", Meta;
+    H5AopenByIdxAsync = 1612, "H5Aopen_by_idx_async", Meta;
+    H5Aread = 1613, "H5Aread", Meta;
+    H5AreadAsync = 1614, "H5Aread_async", Meta;
+    H5Awrite = 1615, "H5Awrite", Meta;
+    H5AwriteAsync = 1616, "H5Awrite_async", Meta;
+    H5Aclose = 1617, "H5Aclose", Meta;
+    H5AcloseAsync = 1618, "H5Aclose_async", Meta;
+    H5Adelete = 1619, "H5Adelete", Meta, also ["H5Adelete_by_name" "H5Adelete_by_idx"];
+
+    // HDF5 groups and objects
+    H5Gcreate1 = 1632, "H5Gcreate1", Meta;
+    H5Gcreate2 = 1633, "H5Gcreate2", Meta;
+    H5GcreateAnon = 1634, "H5Gcreate_anon", Meta;
+    H5GcreateAsync = 1635, "H5Gcreate_async", Meta;
+    H5Gopen1 = 1636, "H5Gopen1", Meta;
+    H5Gopen2 = 1637, "H5Gopen2", Meta;
+    H5GopenAsync = 1638, "H5Gopen_async", Meta;
+    H5Gclose = 1639, "H5Gclose", Meta;
+    H5GcloseAsync = 1640, "H5Gclose_async", Meta;
+    H5Oopen = 1641, "H5Oopen", Open;
+    H5OopenByAddr = 1642, "H5Oopen_by_addr", Open;
+    H5OopenByIdx = 1643, "H5Oopen_by_idx", Open;
+    H5OopenByToken = 1644, "H5Oopen_by_token", Open;
+    H5OopenAsync = 1645, "H5Oopen_async", Open;
+    H5Oclose = 1646, "H5Oclose", Close;
+    H5OcloseAsync = 1647, "H5Oclose_async", Close;
+    H5IdecRef = 1648, "H5Idec_ref", Close;
+
+    // PnetCDF files
+    NcCreate = 2048, "ncmpi_create", Open;
+    NcOpen = 2049, "ncmpi_open", Open;
+    NcClose = 2050, "ncmpi_close", Close;
+    NcAbort = 2051, "ncmpi_abort", Close;
+    NcEnddef = 2052, "ncmpi_enddef", Meta, also ["ncmpi__enddef"];
+    NcRedef = 2053, "ncmpi_redef", Meta;
+    NcBeginIndepData = 2054, "ncmpi_begin_indep_data", Meta;
+    NcEndIndepData = 2055, "ncmpi_end_indep_data", Meta;
+    NcDefDim = 2056, "ncmpi_def_dim", Meta;
+    NcSync = 2057, "ncmpi_sync", Sync;
+    NcFlush = 2058, "ncmpi_flush", Sync;
+    NcSyncNumrecs = 2059, "ncmpi_sync_numrecs", Sync;
+    NcWait = 2060, "ncmpi_wait", Complete;
+    NcWaitAll = 2061, "ncmpi_wait_all", Complete;
+    NcDefVar = 2062, "ncmpi_def_var", Meta;
+    NcInqVarid = 2063, "ncmpi_inq_varid", Meta;
+    NcPutAtt = 2064, "ncmpi_put_att", Meta, typed "ncmpi_put_att" "";
+    NcGetAtt = 2065, "ncmpi_get_att", Meta, typed "ncmpi_get_att" "";
+
+    // PnetCDF variables
+    NcPutVar = 2080, "ncmpi_put_var", Write, typed "ncmpi_put_var" "";
+    NcPutVar1 = 2081, "ncmpi_put_var1", Write, typed "ncmpi_put_var1" "";
+    NcPutVara = 2082, "ncmpi_put_vara", Write, typed "ncmpi_put_vara" "";
+    NcPutVars = 2083, "ncmpi_put_vars", Write, typed "ncmpi_put_vars" "";
+    NcPutVarm = 2084, "ncmpi_put_varm", Write, typed "ncmpi_put_varm" "";
+    NcPutVarn = 2085, "ncmpi_put_varn", Write, typed "ncmpi_put_varn" "";
+    NcPutVard = 2086, "ncmpi_put_vard", Write;
+    NcPutVarAll = 2087, "ncmpi_put_var_all", Write, typed "ncmpi_put_var" "_all";
+    NcPutVar1All = 2088, "ncmpi_put_var1_all", Write, typed "ncmpi_put_var1" "_all";
+    NcPutVaraAll = 2089, "ncmpi_put_vara_all", Write, typed "ncmpi_put_vara" "_all";
+    NcPutVarsAll = 2090, "ncmpi_put_vars_all", Write, typed "ncmpi_put_vars" "_all";
+    NcPutVarmAll = 2091, "ncmpi_put_varm_all", Write, typed "ncmpi_put_varm" "_all";
+    NcPutVarnAll = 2092, "ncmpi_put_varn_all", Write, typed "ncmpi_put_varn" "_all";
+    NcPutVardAll = 2093, "ncmpi_put_vard_all", Write;
+    NcGetVar = 2094, "ncmpi_get_var", Read, typed "ncmpi_get_var" "";
+    NcGetVar1 = 2095, "ncmpi_get_var1", Read, typed "ncmpi_get_var1" "";
+    NcGetVara = 2096, "ncmpi_get_vara", Read, typed "ncmpi_get_vara" "";
+    NcGetVars = 2097, "ncmpi_get_vars", Read, typed "ncmpi_get_vars" "";
+    NcGetVarm = 2098, "ncmpi_get_varm", Read, typed "ncmpi_get_varm" "";
+    NcGetVarn = 2099, "ncmpi_get_varn", Read, typed "ncmpi_get_varn" "";
+    NcGetVard = 2100, "ncmpi_get_vard", Read;
+    NcGetVarAll = 2101, "ncmpi_get_var_all", Read, typed "ncmpi_get_var" "_all";
+    NcGetVar1All = 2102, "ncmpi_get_var1_all", Read, typed "ncmpi_get_var1" "_all";
+    NcGetVaraAll = 2103, "ncmpi_get_vara_all", Read, typed "ncmpi_get_vara" "_all";
+    NcGetVarsAll = 2104, "ncmpi_get_vars_all", Read, typed "ncmpi_get_vars" "_all";
+    NcGetVarmAll = 2105, "ncmpi_get_varm_all", Read, typed "ncmpi_get_varm" "_all";
+    NcGetVarnAll = 2106, "ncmpi_get_varn_all", Read, typed "ncmpi_get_varn" "_all";
+    NcGetVardAll = 2107, "ncmpi_get_vard_all", Read;
+    NcIputVar = 2108, "ncmpi_iput_var", Write, typed "ncmpi_iput_var" "";
+    NcIputVar1 = 2109, "ncmpi_iput_var1", Write, typed "ncmpi_iput_var1" "";
+    NcIputVara = 2110, "ncmpi_iput_vara", Write, typed "ncmpi_iput_vara" "";
+    NcIputVars = 2111, "ncmpi_iput_vars", Write, typed "ncmpi_iput_vars" "";
+    NcIputVarm = 2112, "ncmpi_iput_varm", Write, typed "ncmpi_iput_varm" "";
+    NcIputVarn = 2113, "ncmpi_iput_varn", Write, typed "ncmpi_iput_varn" "";
+    NcIgetVar = 2114, "ncmpi_iget_var", Read, typed "ncmpi_iget_var" "";
+    NcIgetVar1 = 2115, "ncmpi_iget_var1", Read, typed "ncmpi_iget_var1" "";
+    NcIgetVara = 2116, "ncmpi_iget_vara", Read, typed "ncmpi_iget_vara" "";
+    NcIgetVars = 2117, "ncmpi_iget_vars", Read, typed "ncmpi_iget_vars" "";
+    NcIgetVarm = 2118, "ncmpi_iget_varm", Read, typed "ncmpi_iget_varm" "";
+    NcIgetVarn = 2119, "ncmpi_iget_varn", Read, typed "ncmpi_iget_varn" "";
+    NcBputVar = 2120, "ncmpi_bput_var", Write, typed "ncmpi_bput_var" "";
+    NcBputVar1 = 2121, "ncmpi_bput_var1", Write, typed "ncmpi_bput_var1" "";
+    NcBputVara = 2122, "ncmpi_bput_vara", Write, typed "ncmpi_bput_vara" "";
+    NcBputVars = 2123, "ncmpi_bput_vars", Write, typed "ncmpi_bput_vars" "";
+    NcBputVarm = 2124, "ncmpi_bput_varm", Write, typed "ncmpi_bput_varm" "";
+    NcBputVarn = 2125, "ncmpi_bput_varn", Write, typed "ncmpi_bput_varn" "";
 }
 
 impl Function {
@@ -404,6 +567,10 @@ mod tests {
             }
         }
         assert_eq!(Function::from_symbol("__pread64_chk"), Some(Function::Pread));
+        assert_eq!(
+            Function::from_symbol("ncmpi_put_vara_double_all"),
+            Some(Function::NcPutVaraAll)
+        );
         assert_eq!(Function::from_symbol("main"), None);
     }
 
@@ -414,5 +581,8 @@ mod tests {
         assert_eq!(Function::Fopen.layer(), Layer::Stdio);
         assert_eq!(Function::Thread.layer(), Layer::Process);
         assert_eq!(Function::Getrandom.layer(), Layer::Example);
+        assert_eq!(Function::H5Dwrite.layer(), Layer::Hdf5);
+        assert_eq!(Function::H5Awrite.kind(), Kind::Meta);
+        assert_eq!(Function::NcIputVarn.layer(), Layer::Pnetcdf);
     }
 }

@@ -2,7 +2,9 @@
 
 use netra_event::Module;
 use netra_event::segment::View;
-use netra_event::segment::shard::{direction, posix, stdio};
+use netra_event::segment::shard::{
+    direction, flow, h5d, h5f, pnetcdf_file, pnetcdf_var, posix, stdio,
+};
 
 /// A segment's clock.
 #[derive(Debug, Clone, Copy)]
@@ -46,6 +48,10 @@ fn last_seen(view: &View<'_>) -> u64 {
         let words: &[usize] = match record.module {
             code if code == u32::from(Module::Posix.code()) => &POSIX_ENDS,
             code if code == u32::from(Module::Stdio.code()) => &STDIO_ENDS,
+            code if code == u32::from(Module::H5f.code()) => &[h5f::OPEN_END, h5f::CLOSE_END],
+            code if code == u32::from(Module::H5d.code()) => &H5D_ENDS,
+            code if code == u32::from(Module::PnetcdfFile.code()) => &PNETCDF_FILE_ENDS,
+            code if code == u32::from(Module::PnetcdfVar.code()) => &PNETCDF_VAR_ENDS,
             _ => &[],
         };
         words.iter().map(|&word| record.word(word)).max().unwrap_or(0)
@@ -63,3 +69,9 @@ const POSIX_ENDS: [usize; 4] = [
 ];
 const STDIO_ENDS: [usize; 4] =
     [stdio::READ + stdio::END, stdio::WRITE + stdio::END, stdio::OPEN_END, stdio::CLOSE_END];
+const H5D_ENDS: [usize; 4] =
+    [h5d::READ + flow::END, h5d::WRITE + flow::END, h5d::OPEN_END, h5d::CLOSE_END];
+const PNETCDF_FILE_ENDS: [usize; 3] =
+    [pnetcdf_file::OPEN_END, pnetcdf_file::CLOSE_END, pnetcdf_file::WAIT_END];
+const PNETCDF_VAR_ENDS: [usize; 3] =
+    [pnetcdf_var::READ + flow::END, pnetcdf_var::WRITE + flow::END, pnetcdf_var::OPEN_END];

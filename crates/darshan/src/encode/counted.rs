@@ -10,8 +10,16 @@ use crate::record::{base, layout};
 use netra_event::segment::File;
 use netra_event::{Module, RecordId};
 
-/// The codes of the modules that [`write`] is called for.
-pub(super) const MODULES: [u32; 2] = [Module::Posix as u32, Module::Stdio as u32];
+/// The codes of the modules whose records have names.
+pub(super) const MODULES: [u32; 7] = [
+    Module::Posix as u32,
+    Module::Stdio as u32,
+    Module::H5f as u32,
+    Module::H5d as u32,
+    Module::PnetcdfFile as u32,
+    Module::PnetcdfVar as u32,
+    Module::Lustre as u32,
+];
 
 /// The most whole numbers and floats that a record has.
 const INTS: usize = counter::pnetcdf_var::INT.len();
@@ -70,6 +78,11 @@ pub(super) fn write(encoder: &mut Encoder<'_>, counted: &Counted, words: &mut [u
             continue;
         }
         region.write(&base(RecordId(file.id), rank))?;
+        if layout.head != 0 {
+            // A data set or variable says which file it belongs to.
+            let parent = view.file(file.parent).filter(|_| file.parent != 0);
+            region.write(&parent.map_or(0, |parent| parent.id).to_le_bytes())?;
+        }
         for value in counters.ints.iter().take(layout.ints) {
             region.write(&value.to_le_bytes())?;
         }

@@ -17,15 +17,20 @@
     clippy::unwrap_used
 )]
 
+mod access;
 mod clock;
 mod counted;
+mod flow;
 mod frequent;
 mod group;
+mod hdf5;
 mod heatmap;
 mod job;
+mod lustre;
 mod names;
 mod output;
 mod pack;
+mod pnetcdf;
 mod posix;
 mod scratch;
 mod stdio;
@@ -116,6 +121,10 @@ pub fn log(
         encoder.header.partial = view.partial();
         names::write(&mut encoder, words)?;
         counted::write(&mut encoder, &posix::COUNTED, words)?;
+        for counted in [&hdf5::FILES, &hdf5::DATA_SETS, &pnetcdf::FILES, &pnetcdf::VARIABLES] {
+            counted::write(&mut encoder, counted, words)?;
+        }
+        lustre::write(&mut encoder, words)?;
         counted::write(&mut encoder, &stdio::COUNTED, words)?;
         trace::write(&mut encoder, words)?;
         heatmap::write(&mut encoder, words)?;

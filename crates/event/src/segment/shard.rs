@@ -8,6 +8,47 @@ pub const COMMON_VALUES: u32 = 0x100;
 /// itself that makes Darshan's 32 distinct values.
 pub const SPILLED_VALUES: usize = 28;
 
+/// The module code of a record that holds a table of common accesses to a data set or variable.
+pub const COMMON_ACCESSES: u32 = 0x101;
+
+/// Such a record: accesses, each of 11 numbers (bytes, five lengths, five strides) and their count.
+pub mod accesses {
+    /// Numbers that make up an access.
+    pub const NUMBERS: usize = 11;
+    /// Words of an access with its count.
+    pub const WIDTH: usize = NUMBERS + 1;
+    /// Accesses in a record; with three more, linked, that makes Darshan's 32 distinct values.
+    pub const HELD: usize = 8;
+    /// Where the table goes on: byte offset in the records plus one.
+    pub const MORE: usize = HELD * WIDTH;
+    /// Words of the record.
+    pub const WORDS: usize = MORE + 1;
+    /// Records that a table may have.
+    pub const LINKED: usize = 4;
+}
+
+/// One direction of a record of a layer that does not follow offsets.
+pub mod flow {
+    /// Calls.
+    pub const CALLS: usize = 0;
+    /// Bytes moved.
+    pub const BYTES: usize = 1;
+    /// Time spent.
+    pub const TIME: usize = 2;
+    /// Start of the first call.
+    pub const START: usize = 3;
+    /// End of the last call.
+    pub const END: usize = 4;
+    /// Duration of the slowest call.
+    pub const MAX_TIME: usize = 5;
+    /// Bytes it moved.
+    pub const MAX_TIME_SIZE: usize = 6;
+    /// Ten bins of sizes.
+    pub const SIZES: usize = 7;
+    /// Words of a direction.
+    pub const WORDS: usize = 17;
+}
+
 /// One direction, reading or writing, of a POSIX record.
 pub mod direction {
     /// Calls.
@@ -156,4 +197,201 @@ pub mod random {
     pub const TIME: usize = 2;
     /// Words of the record.
     pub const WORDS: usize = 4;
+}
+
+/// A record of an HDF5 file. Darshan's log has place for its first ten words; the others stay in the
+/// segment.
+pub mod h5f {
+    /// Opens and creates.
+    pub const OPENS: usize = 0;
+    /// Flushes.
+    pub const FLUSHES: usize = 1;
+    /// 1 if it was opened through MPI-IO.
+    pub const USE_MPIIO: usize = 2;
+    /// Start of the first open.
+    pub const OPEN_START: usize = 3;
+    /// End of the last open.
+    pub const OPEN_END: usize = 4;
+    /// Start of the first close.
+    pub const CLOSE_START: usize = 5;
+    /// End of the last close.
+    pub const CLOSE_END: usize = 6;
+    /// Time in these calls.
+    pub const META_TIME: usize = 7;
+    /// Attributes created.
+    pub const ATTRIBUTE_CREATES: usize = 8;
+    /// Attributes opened.
+    pub const ATTRIBUTE_OPENS: usize = 9;
+    /// Attributes read.
+    pub const ATTRIBUTE_READS: usize = 10;
+    /// Attributes written.
+    pub const ATTRIBUTE_WRITES: usize = 11;
+    /// Attributes closed.
+    pub const ATTRIBUTE_CLOSES: usize = 12;
+    /// Attributes deleted.
+    pub const ATTRIBUTE_DELETES: usize = 13;
+    /// Bytes of attributes read.
+    pub const ATTRIBUTE_BYTES_READ: usize = 14;
+    /// Bytes of attributes written.
+    pub const ATTRIBUTE_BYTES_WRITTEN: usize = 15;
+    /// Time in calls on attributes.
+    pub const ATTRIBUTE_TIME: usize = 16;
+    /// Groups created.
+    pub const GROUP_CREATES: usize = 17;
+    /// Groups opened.
+    pub const GROUP_OPENS: usize = 18;
+    /// Groups closed.
+    pub const GROUP_CLOSES: usize = 19;
+    /// Time in calls on groups.
+    pub const GROUP_TIME: usize = 20;
+    /// Words of the record.
+    pub const WORDS: usize = 22;
+}
+
+/// A record of an HDF5 data set.
+pub mod h5d {
+    use super::flow;
+
+    /// The reading direction.
+    pub const READ: usize = 0;
+    /// The writing direction.
+    pub const WRITE: usize = flow::WORDS;
+    /// 1 if the last data call read, 2 if it wrote.
+    pub const LAST_KIND: usize = 34;
+    /// Changes between reading and writing.
+    pub const RW_SWITCHES: usize = 35;
+    /// Calls with a regular hyperslab.
+    pub const REGULAR_SELECTS: usize = 36;
+    /// Calls with another hyperslab.
+    pub const IRREGULAR_SELECTS: usize = 37;
+    /// Calls with points.
+    pub const POINT_SELECTS: usize = 38;
+    /// Opens and creates.
+    pub const OPENS: usize = 39;
+    /// Flushes.
+    pub const FLUSHES: usize = 40;
+    /// Start of the first open.
+    pub const OPEN_START: usize = 41;
+    /// End of the last open.
+    pub const OPEN_END: usize = 42;
+    /// Start of the first close.
+    pub const CLOSE_START: usize = 43;
+    /// End of the last close.
+    pub const CLOSE_END: usize = 44;
+    /// Time in calls that move no data.
+    pub const META_TIME: usize = 45;
+    /// Dimensions.
+    pub const DIMENSIONS: usize = 46;
+    /// Elements.
+    pub const POINTS: usize = 47;
+    /// Bytes of an element.
+    pub const TYPE_SIZE: usize = 48;
+    /// Five sizes of a chunk, the fastest dimension first.
+    pub const CHUNK: usize = 49;
+    /// 1 if collective transfer was asked for.
+    pub const COLLECTIVE: usize = 54;
+    /// 1 if it was opened by a deprecated function.
+    pub const DEPRECATED: usize = 55;
+    /// Where its common accesses are: byte offset in the records plus one.
+    pub const ACCESSES: usize = 56;
+    /// Changes of its extent. Darshan's log has no place for them.
+    pub const EXTENDS: usize = 57;
+    /// Words of the record.
+    pub const WORDS: usize = 60;
+}
+
+/// A record of a PnetCDF file.
+pub mod pnetcdf_file {
+    /// Created.
+    pub const CREATES: usize = 0;
+    /// Opened.
+    pub const OPENS: usize = 1;
+    /// Back to define mode.
+    pub const REDEFS: usize = 2;
+    /// Independent waits.
+    pub const INDEP_WAITS: usize = 3;
+    /// Collective waits.
+    pub const COLL_WAITS: usize = 4;
+    /// Syncs.
+    pub const SYNCS: usize = 5;
+    /// Bytes read, by the library's own account.
+    pub const BYTES_READ: usize = 6;
+    /// Bytes written, by the library's own account.
+    pub const BYTES_WRITTEN: usize = 7;
+    /// Waits that failed.
+    pub const WAIT_FAILURES: usize = 8;
+    /// Start of the first open.
+    pub const OPEN_START: usize = 9;
+    /// End of the last open.
+    pub const OPEN_END: usize = 10;
+    /// Start of the first close.
+    pub const CLOSE_START: usize = 11;
+    /// End of the last close.
+    pub const CLOSE_END: usize = 12;
+    /// Start of the first wait.
+    pub const WAIT_START: usize = 13;
+    /// End of the last wait.
+    pub const WAIT_END: usize = 14;
+    /// Time in calls that move no data.
+    pub const META_TIME: usize = 15;
+    /// Time in waits.
+    pub const WAIT_TIME: usize = 16;
+    /// Attributes written, read: calls. Darshan's log has no place for them.
+    pub const ATTRIBUTE_WRITES: usize = 17;
+    /// See above.
+    pub const ATTRIBUTE_READS: usize = 18;
+    /// Words of the record.
+    pub const WORDS: usize = 20;
+}
+
+/// A record of a PnetCDF variable.
+pub mod pnetcdf_var {
+    use super::flow;
+
+    /// The reading direction.
+    pub const READ: usize = 0;
+    /// The writing direction.
+    pub const WRITE: usize = flow::WORDS;
+    /// 1 if the last data call read, 2 if it wrote.
+    pub const LAST_KIND: usize = 34;
+    /// Changes between reading and writing.
+    pub const RW_SWITCHES: usize = 35;
+    /// Independent reads and writes, collective ones, non-blocking ones, in the order of the log.
+    pub const MODES: usize = 36;
+    /// Calls by function: 7 put, 7 get, 6 iput, 6 iget, 6 bput, in the order of the log.
+    pub const KINDS: usize = 42;
+    /// Defined or looked up.
+    pub const OPENS: usize = 74;
+    /// Start of the first of these.
+    pub const OPEN_START: usize = 75;
+    /// End of the last.
+    pub const OPEN_END: usize = 76;
+    /// Time in calls that move no data.
+    pub const META_TIME: usize = 77;
+    /// Dimensions.
+    pub const DIMENSIONS: usize = 78;
+    /// Elements, of one record where there are records.
+    pub const POINTS: usize = 79;
+    /// Bytes of an element.
+    pub const TYPE_SIZE: usize = 80;
+    /// 1 if it grows by records.
+    pub const IS_RECORD: usize = 81;
+    /// Where its common accesses are: byte offset in the records plus one.
+    pub const ACCESSES: usize = 82;
+    /// Words of the record.
+    pub const WORDS: usize = 84;
+}
+
+/// A record of a file's layout on Lustre: a head, then components, then the storage targets of all
+/// components in their order. The words of the head:
+pub mod lustre {
+    /// Components.
+    pub const COMPONENTS: usize = 0;
+    /// Storage targets of all components.
+    pub const TARGETS: usize = 1;
+    /// Where the components begin.
+    pub const FIRST: usize = 2;
+    /// Words of a component: seven numbers in the order of Darshan's counters, and 16 bytes of a pool's
+    /// name in two words.
+    pub const WIDTH: usize = 9;
 }

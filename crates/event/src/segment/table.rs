@@ -38,7 +38,10 @@ pub struct Mount {
     pub kind: AtomicU64,
     /// Its block size, 0 if not asked yet.
     pub block_bytes: AtomicU32,
-    reserved: [u32; 2],
+    /// Storage targets, on Lustre; 0 if not asked.
+    pub targets: AtomicU32,
+    /// Metadata targets, on Lustre; 0 if not asked.
+    pub metadata_targets: AtomicU32,
     /// Not 0 when the row is complete.
     pub ready: AtomicU32,
 }

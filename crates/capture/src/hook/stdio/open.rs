@@ -10,6 +10,7 @@ use super::stream::{self, File};
 use crate::call::{Call, Ended};
 use crate::files;
 use crate::hook::posix::named;
+use crate::lustre;
 use crate::module::STDIO;
 use crate::name;
 use crate::real as libc_real;
@@ -76,6 +77,7 @@ unsafe fn opened(call: Call, made: *mut File, path: *const c_char, mode: *const 
         unsafe { (stream::descriptor(made), mode.read().cast_unsigned() == b'a') };
     // Whatever had this number before was closed inside libc.
     files::forget(descriptor);
+    lustre::opened(file, descriptor);
     // SAFETY: a stream that was just opened.
     let position = if appends { unsafe { stream::position(made) }.unwrap_or(0) } else { 0 };
     stream::set(made, descriptor, file, position);

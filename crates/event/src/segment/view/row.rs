@@ -43,6 +43,10 @@ impl<'a> View<'a> {
                 point: view.text(row.u64(offset_of!(table::Mount, point))),
                 kind: view.text(row.u64(offset_of!(table::Mount, kind))),
                 block_bytes: row.u32(offset_of!(table::Mount, block_bytes)),
+                targets: (
+                    row.u32(offset_of!(table::Mount, targets)),
+                    row.u32(offset_of!(table::Mount, metadata_targets)),
+                ),
             })
     }
 
@@ -154,6 +158,8 @@ pub struct Mount<'a> {
     pub kind: &'a [u8],
     /// Its block size, 0 if nobody asked.
     pub block_bytes: u32,
+    /// Storage targets and metadata targets, where it is Lustre and was asked; else 0.
+    pub targets: (u32, u32),
 }
 
 /// The executable or a library.
