@@ -36,6 +36,7 @@ pub mod call;
 pub mod extension;
 pub mod files;
 pub mod got;
+pub mod handle;
 pub mod heatmap;
 pub mod hook;
 pub mod jail;

@@ -9,6 +9,7 @@ use netra_event::segment::REGIONS;
 
 use crate::arena::Growth;
 use crate::files::Open;
+use crate::handle::{HANDLES, Place};
 use crate::hook::aio::{REQUESTS, Request};
 use crate::hook::stdio::stream::Stream;
 use crate::name::Known;
@@ -59,6 +60,8 @@ pub struct Private {
     pub streams: [Stream; DESCRIPTORS],
     /// Asynchronous transfers on their way.
     pub requests: [Request; REQUESTS],
+    /// What handles of HDF5 and PnetCDF stand for.
+    pub handles: [Place; HANDLES],
     /// Chains of names by hash: index of a file.
     pub buckets: [AtomicU32; BUCKETS],
     /// What is known of a file beside its row in the segment.

@@ -15,6 +15,7 @@ use crate::module;
 use crate::mount;
 use crate::settings::SETTINGS;
 use crate::sys;
+use crate::text::Text;
 use crate::time;
 use crate::tls::Thread;
 
@@ -27,6 +28,8 @@ pub const PATH: u32 = 1;
 pub const STREAM: u32 = 2;
 /// The record of all files that have none of their own.
 pub const OTHER: u32 = 3;
+/// An object inside a file: a data set, a group, a variable.
+pub const OBJECT: u32 = 4;
 
 /// What is known of a file beside its row in the segment.
 #[derive(Default)]
@@ -231,21 +234,56 @@ pub fn set_up() {
     }
 }
 
+fn row(file: u32) -> Option<&'static table::File> {
+    let row = u64::from(file).wrapping_mul(size_of::<table::File>() as u64);
+    // SAFETY: files that have a number have a row; atomics only.
+    unsafe { ARENA.at::<table::File>(Region::Files, row) }
+}
+
 /// The mount a file lies on, as its number plus one; 0 if none is known.
 #[must_use]
 pub fn mount(file: u32) -> u32 {
-    let row = u64::from(file).wrapping_mul(size_of::<table::File>() as u64);
-    // SAFETY: files that have a number have a row; atomics only.
-    let file = unsafe { ARENA.at::<table::File>(Region::Files, row) };
-    file.map_or(0, |file| file.mount.load(Ordering::Relaxed))
+    row(file).map_or(0, |file| file.mount.load(Ordering::Relaxed))
+}
+
+/// The number of an object inside a file: its name is the file's, a colon, and its own.
+pub fn object(file: u32, name: &[u8]) -> u32 {
+    let mut whole = Text::<2048>::new();
+    whole.push(text(file)).push(b":").push(name);
+    if file == OTHER_FILE || whole.is_cut() {
+        return OTHER_FILE;
+    }
+    let (object, _) = of(whole.bytes(), OBJECT);
+    if let Some(row) = row(object).filter(|_| object != OTHER_FILE) {
+        row.parent.store(file, Ordering::Relaxed);
+        row.mount.store(mount(file), Ordering::Relaxed);
+    }
+    object
+}
+
+/// The file that an object lies in; itself, if it is one.
+#[must_use]
+pub fn file_of(object: u32) -> u32 {
+    match row(object).map_or(0, |row| row.parent.load(Ordering::Relaxed)) {
+        0 => object,
+        file => file,
+    }
+}
+
+/// The path of an object inside its file; empty for a file.
+#[must_use]
+pub fn within(object: u32) -> &'static [u8] {
+    let file = file_of(object);
+    if file == object {
+        return &[];
+    }
+    text(object).get(text(file).len().saturating_add(1)..).unwrap_or_default()
 }
 
 /// The name of a file, to put other names together.
 #[must_use]
 pub fn text(file: u32) -> &'static [u8] {
-    let row = u64::from(file).wrapping_mul(size_of::<table::File>() as u64);
-    // SAFETY: files that have a number have a row; atomics only.
-    let Some(file) = (unsafe { ARENA.at::<table::File>(Region::Files, row) }) else { return &[] };
+    let Some(file) = row(file) else { return &[] };
     let text = file.name.load(Ordering::Relaxed);
     let from = (text & 0xffff_ffff) as usize;
     let names = ARENA.bytes(Region::Names);

@@ -144,6 +144,11 @@ impl Loaded {
         self.span.0 <= address && address < self.span.1
     }
 
+    /// From its first byte to behind its last.
+    pub(super) fn span(&self) -> (usize, usize) {
+        self.span
+    }
+
     /// Whether a slot is in the part that the loader made read-only.
     pub(super) fn is_read_only(&self, slot: &AtomicUsize) -> bool {
         let (from, to) = self.read_only_pages();

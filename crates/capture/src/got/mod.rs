@@ -12,6 +12,7 @@
 //! address from `dlsym` (Python's ctypes), function pointers in initialised data, and calls inside one
 //! object (a library that is linked statically).
 
+pub mod copy;
 mod loaded;
 pub mod patch;
 

@@ -38,8 +38,10 @@ fn plain(pattern: u32, stripe_size: u32, pool: Option<&str>, targets: &[u32]) ->
     bytes
 }
 
-/// A composite layout of (id, flags, extent, component).
-fn composite(parts: &[(u32, u32, (u64, u64), Vec<u8>)]) -> Vec<u8> {
+/// An entry of a composite layout: id, flags, extent, component.
+type Part = (u32, u32, (u64, u64), Vec<u8>);
+
+fn composite(parts: &[Part]) -> Vec<u8> {
     let mut bytes = MAGIC_COMPOSITE.to_le_bytes().to_vec();
     bytes.extend_from_slice(&[0; 4]); // the size, filled below
     bytes.extend_from_slice(&7_u32.to_le_bytes());

@@ -39,10 +39,16 @@ fn fill_file(part: &Part<'_, '_, '_>, _: &mut [u64], counters: &mut Counters) ->
     true
 }
 
-const RULES: [Rule; data_set::WORDS] = {
-    let mut rules = [Rule::Sum; data_set::WORDS];
-    rules = flow::rules(rules, data_set::READ);
-    rules = flow::rules(rules, data_set::WRITE);
+const RULES: [Rule; data_set::WORDS] = rules();
+
+#[expect(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "runs in the compiler, which refuses a place that is not there"
+)]
+const fn rules() -> [Rule; data_set::WORDS] {
+    let rules = flow::rules([Rule::Sum; data_set::WORDS], data_set::READ);
+    let mut rules = flow::rules(rules, data_set::WRITE);
     rules[data_set::OPEN_START] = Rule::First;
     rules[data_set::OPEN_END] = Rule::Max;
     rules[data_set::CLOSE_START] = Rule::First;
@@ -55,7 +61,7 @@ const RULES: [Rule; data_set::WORDS] = {
         property += 1;
     }
     rules
-};
+}
 
 const SIDES: [Side; 2] = [
     Side {

@@ -46,9 +46,8 @@ fn fill_file(part: &Part<'_, '_, '_>, _: &mut [u64], counters: &mut Counters) ->
 }
 
 const RULES: [Rule; var::WORDS] = {
-    let mut rules = [Rule::Sum; var::WORDS];
-    rules = flow::rules(rules, var::READ);
-    rules = flow::rules(rules, var::WRITE);
+    let rules = flow::rules([Rule::Sum; var::WORDS], var::READ);
+    let mut rules = flow::rules(rules, var::WRITE);
     rules[var::OPEN_START] = Rule::First;
     rules[var::OPEN_END] = Rule::Max;
     rules[var::IS_RECORD] = Rule::Max;
