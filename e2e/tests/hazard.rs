@@ -90,4 +90,3 @@ fn limits_and_rights() {
         check(&Case::of(Program::c(name)).without_evidence());
     }
 }
-

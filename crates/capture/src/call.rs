@@ -213,6 +213,16 @@ impl Call {
         self.end_at(end)
     }
 
+    /// Stops the clock for bookkeeping, without ending the call: it is counted when it ends, later.
+    #[must_use]
+    pub fn hold(self) -> Option<Ended> {
+        let slot = tls::slot();
+        let thread = slot.attached().filter(|_| slot.busy.get() | slot.borrowed.get() == 0)?;
+        arch::mark(&slot.busy);
+        compiler_fence(Ordering::SeqCst);
+        Some(Ended { call: self, end: time::now(), thread, slot })
+    }
+
     /// As [`Call::end`], for calls that a child makes between fork and exec: there they are no
     /// reason to set it up.
     #[must_use]

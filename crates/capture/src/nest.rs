@@ -4,7 +4,7 @@
 //! A hook of an upper layer is
 //!
 //! ```text
-//! let Some(outer) = nest::enter(Function::MpiFileWriteAt, site) else { return real(…) };
+//! let Some(outer) = nest::enter(Function::MpiFileWriteAt, taken) else { return real(…) };
 //! let done = real(…);
 //! if let Some(within) = outer.leave() { within.with(…); within.event(…); }
 //! ```
@@ -21,10 +21,12 @@ use netra_event::{Event, Function, Layer};
 
 use crate::arch;
 use crate::call::{self, Call, Ended};
+use crate::got::Taken;
 use crate::lane;
 use crate::life;
 use crate::settings::SETTINGS;
 use crate::site;
+use crate::time;
 use crate::tls::{self, Thread};
 
 /// How deep layers stand over each other; deeper calls are only forwarded.
@@ -33,7 +35,7 @@ pub const DEPTH: usize = 8;
 /// A call of an upper layer that goes on in a thread. All zeroes is none.
 #[derive(Default)]
 pub struct Frame {
-    /// The stack pointer when it began.
+    /// The caller's stack pointer.
     stack: Cell<usize>,
     /// Its layer plus one.
     layer: Cell<u8>,
@@ -65,29 +67,53 @@ pub struct Within {
 /// Begins a call of an upper layer; none where it must only be forwarded: inside a call of the same
 /// layer or our own work, in a child of vfork, or with netra off.
 #[must_use]
-pub fn enter(function: Function, site: usize) -> Option<Enclosing> {
+pub fn enter(function: Function, taken: Taken) -> Option<Enclosing> {
     let thread = thread()?;
-    let stack = arch::stack_pointer();
-    let layer = function.layer();
-    let level = thread.nested.live(stack);
-    if thread.nested.inside(layer, level) {
+    let level = thread.nested.live(taken.stack);
+    if thread.nested.inside(function.layer(), level) {
         return None;
     }
+    let call = Call::begin(function, taken.site);
+    begin(thread, call, (level, taken.stack), next_number(thread))
+}
+
+/// Goes on with a call that began before: calls made from now on carry its number again. It is ended by
+/// [`Enclosing::pass`].
+#[must_use]
+pub fn resume(call: Call, number: u32, taken: Taken) -> Option<Enclosing> {
+    let thread = thread()?;
+    let level = thread.nested.live(taken.stack);
+    if thread.nested.inside(call.function.layer(), level) {
+        return None;
+    }
+    begin(thread, call, (level, taken.stack), number)
+}
+
+/// Does work of our own in the calling thread: what it calls leaves no trace.
+pub fn own<T>(work: impl FnOnce(&'static Thread) -> T) -> Option<T> {
+    let thread = thread()?;
+    let slot = tls::slot();
+    arch::mark(&slot.busy);
+    compiler_fence(Ordering::SeqCst);
+    let done = work(thread);
+    compiler_fence(Ordering::SeqCst);
+    slot.busy.set(0);
+    Some(done)
+}
+
+fn begin(
+    thread: &'static Thread,
+    call: Call,
+    (level, stack): (usize, usize),
+    number: u32,
+) -> Option<Enclosing> {
     let frame = thread.nested.frames.get(level)?;
-    let number = next_number(thread);
     frame.stack.set(stack);
-    frame.layer.set((layer as u8).wrapping_add(1));
+    frame.layer.set((call.function.layer() as u8).wrapping_add(1));
     frame.number.set(number);
     thread.nested.depth.set(level.wrapping_add(1));
     thread.parent.set(number);
-    Some(Enclosing { call: Call::begin(function, site), thread, level, number })
-}
-
-/// Whether the calling thread is inside a call of a layer.
-#[must_use]
-pub fn inside(layer: Layer) -> bool {
-    let Some(thread) = tls::slot().attached() else { return false };
-    thread.nested.inside(layer, thread.nested.live(arch::stack_pointer()))
+    Some(Enclosing { call, thread, level, number })
 }
 
 /// The calling thread, set up if it was not; none inside our own work.
@@ -146,10 +172,15 @@ impl Enclosing {
         self.number
     }
 
-    /// When the call began.
+    /// The call.
     #[must_use]
-    pub fn start(&self) -> u64 {
-        self.call.start
+    pub fn call(&self) -> Call {
+        self.call
+    }
+
+    /// Lets the clock begin anew: what was done since is not the call's.
+    pub fn restart(&mut self) {
+        self.call.start = time::now();
     }
 
     /// Ends the call; none where it must leave no trace.
@@ -195,6 +226,12 @@ pub struct Said {
 }
 
 impl Within {
+    /// A call that began earlier and ends now; none where it must leave no trace.
+    #[must_use]
+    pub fn late(call: Call, number: u32) -> Option<Within> {
+        Some(Within { ended: call.end()?, number })
+    }
+
     /// Writes the event.
     pub fn say(&self, said: &Said) {
         let call = &self.ended.call;

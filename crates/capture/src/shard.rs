@@ -55,6 +55,26 @@ impl Shard {
         }
     }
 
+    /// A word whose place is known at run time only.
+    #[must_use]
+    pub fn at(&self, place: usize) -> u64 {
+        self.word(place).map_or(0, |word| word.load(Ordering::Relaxed))
+    }
+
+    /// Sets such a word.
+    pub fn set_at(&self, place: usize, value: u64) {
+        if let Some(word) = self.word(place) {
+            word.store(value, Ordering::Relaxed);
+        }
+    }
+
+    /// Adds to such a word.
+    pub fn add_at(&self, place: usize, value: u64) {
+        if let Some(word) = self.word(place) {
+            add(word, value);
+        }
+    }
+
     /// Counts a span of time without data: start of the first, end of the last, and their sum.
     #[inline(always)]
     pub fn span<const START: usize, const END: usize, const SUM: usize>(
@@ -164,7 +184,7 @@ impl Shard {
 
     /// Counts a value among the four kept here: `AT` holds the values, four behind their counts.
     #[inline(always)]
-    fn common<const AT: usize, const MORE: usize>(&self, value: u64) {
+    pub(crate) fn common<const AT: usize, const MORE: usize>(&self, value: u64) {
         let Some(words) = self.0.get(AT..).and_then(|words| words.first_chunk::<8>()) else {
             return;
         };

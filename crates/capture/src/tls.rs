@@ -25,16 +25,19 @@ pub struct Slot {
     pub borrowed: Cell<usize>,
     /// Calls of signal handlers that wait in the thread's block to be recorded.
     pub waiting: AtomicU32,
-    /// Where the trampoline of the call at hand leads. `arch` knows this place and the next.
+    /// Where the trampoline of the call at hand leads. `arch` knows this place and the next two.
     pub route: Cell<usize>,
     /// The return address of that call.
     pub site: Cell<usize>,
-    reserved: [usize; 2],
+    /// The stack pointer at that call.
+    pub stack: Cell<usize>,
+    reserved: usize,
 }
 
 const _: () = assert!(size_of::<Slot>() == 64);
 const _: () = assert!(core::mem::offset_of!(Slot, route) == 32);
 const _: () = assert!(core::mem::offset_of!(Slot, site) == 40);
+const _: () = assert!(core::mem::offset_of!(Slot, stack) == 48);
 const _: () = assert!(core::mem::offset_of!(Slot, borrowed) == 16);
 
 /// The calling thread's slot.
@@ -99,8 +102,8 @@ pub struct Thread {
     pub lane: Cell<Option<&'static Lane>>,
     /// The lane's writing end.
     pub producer: UnsafeCell<Producer<'static, CHUNK_SLOTS>>,
-    /// Bytes over time in POSIX and in STDIO.
-    pub heat: [Heat; 2],
+    /// Bytes over time, by module.
+    pub heat: [Heat; crate::module::HEATED],
     /// Records used lately, by module.
     pub records: [[Cached; CACHED]; crate::module::COUNT],
     /// Counts of calls of all layers, in pages.

@@ -359,6 +359,52 @@ functions! {
     // the example module
     Getrandom = 640, "getrandom", Other, also ["getentropy"];
 
+    // MPI-IO; each also as `PMPI_`, and with a large count as `_c`
+    MpiFileOpen = 1024, "MPI_File_open", Open;
+    MpiFileClose = 1025, "MPI_File_close", Close;
+    MpiFileDelete = 1026, "MPI_File_delete", Meta;
+    MpiFileSetSize = 1027, "MPI_File_set_size", Meta;
+    MpiFilePreallocate = 1028, "MPI_File_preallocate", Meta;
+    MpiFileSync = 1029, "MPI_File_sync", Sync;
+    MpiFileSetView = 1030, "MPI_File_set_view", Meta;
+    MpiFileSeek = 1031, "MPI_File_seek", Seek;
+    MpiFileSeekShared = 1032, "MPI_File_seek_shared", Seek;
+    MpiFileSetInfo = 1033, "MPI_File_set_info", Meta;
+    MpiFileRead = 1040, "MPI_File_read", Read, also ["MPI_File_read_c"];
+    MpiFileReadAll = 1041, "MPI_File_read_all", Read, also ["MPI_File_read_all_c"];
+    MpiFileReadAt = 1042, "MPI_File_read_at", Read, also ["MPI_File_read_at_c"];
+    MpiFileReadAtAll = 1043, "MPI_File_read_at_all", Read, also ["MPI_File_read_at_all_c"];
+    MpiFileReadShared = 1044, "MPI_File_read_shared", Read, also ["MPI_File_read_shared_c"];
+    MpiFileReadOrdered = 1045, "MPI_File_read_ordered", Read, also ["MPI_File_read_ordered_c"];
+    MpiFileIread = 1046, "MPI_File_iread", Read, also ["MPI_File_iread_c"];
+    MpiFileIreadAll = 1047, "MPI_File_iread_all", Read, also ["MPI_File_iread_all_c"];
+    MpiFileIreadAt = 1048, "MPI_File_iread_at", Read, also ["MPI_File_iread_at_c"];
+    MpiFileIreadAtAll = 1049, "MPI_File_iread_at_all", Read, also ["MPI_File_iread_at_all_c"];
+    MpiFileIreadShared = 1050, "MPI_File_iread_shared", Read, also ["MPI_File_iread_shared_c"];
+    MpiFileReadAllBegin = 1051, "MPI_File_read_all_begin", Read, also ["MPI_File_read_all_begin_c"];
+    MpiFileReadAtAllBegin = 1052, "MPI_File_read_at_all_begin", Read, also ["MPI_File_read_at_all_begin_c"];
+    MpiFileReadOrderedBegin = 1053, "MPI_File_read_ordered_begin", Read, also ["MPI_File_read_ordered_begin_c"];
+    MpiFileReadAllEnd = 1054, "MPI_File_read_all_end", Complete;
+    MpiFileReadAtAllEnd = 1055, "MPI_File_read_at_all_end", Complete;
+    MpiFileReadOrderedEnd = 1056, "MPI_File_read_ordered_end", Complete;
+    MpiFileWrite = 1057, "MPI_File_write", Write, also ["MPI_File_write_c"];
+    MpiFileWriteAll = 1058, "MPI_File_write_all", Write, also ["MPI_File_write_all_c"];
+    MpiFileWriteAt = 1059, "MPI_File_write_at", Write, also ["MPI_File_write_at_c"];
+    MpiFileWriteAtAll = 1060, "MPI_File_write_at_all", Write, also ["MPI_File_write_at_all_c"];
+    MpiFileWriteShared = 1061, "MPI_File_write_shared", Write, also ["MPI_File_write_shared_c"];
+    MpiFileWriteOrdered = 1062, "MPI_File_write_ordered", Write, also ["MPI_File_write_ordered_c"];
+    MpiFileIwrite = 1063, "MPI_File_iwrite", Write, also ["MPI_File_iwrite_c"];
+    MpiFileIwriteAll = 1064, "MPI_File_iwrite_all", Write, also ["MPI_File_iwrite_all_c"];
+    MpiFileIwriteAt = 1065, "MPI_File_iwrite_at", Write, also ["MPI_File_iwrite_at_c"];
+    MpiFileIwriteAtAll = 1066, "MPI_File_iwrite_at_all", Write, also ["MPI_File_iwrite_at_all_c"];
+    MpiFileIwriteShared = 1067, "MPI_File_iwrite_shared", Write, also ["MPI_File_iwrite_shared_c"];
+    MpiFileWriteAllBegin = 1068, "MPI_File_write_all_begin", Write, also ["MPI_File_write_all_begin_c"];
+    MpiFileWriteAtAllBegin = 1069, "MPI_File_write_at_all_begin", Write, also ["MPI_File_write_at_all_begin_c"];
+    MpiFileWriteOrderedBegin = 1070, "MPI_File_write_ordered_begin", Write, also ["MPI_File_write_ordered_begin_c"];
+    MpiFileWriteAllEnd = 1071, "MPI_File_write_all_end", Complete;
+    MpiFileWriteAtAllEnd = 1072, "MPI_File_write_at_all_end", Complete;
+    MpiFileWriteOrderedEnd = 1073, "MPI_File_write_ordered_end", Complete;
+
     // HDF5 files
     H5Fcreate = 1536, "H5Fcreate", Open;
     H5Fopen = 1537, "H5Fopen", Open;

@@ -34,6 +34,8 @@ global_asm!(
     "ldr x16, [x16, :gottprel_lo12:netra_tls]",
     "add x9, x9, x16",
     "stp x17, x30, [x9, #32]",
+    "mov x16, sp",
+    "str x16, [x9, #48]",
     "ldr x16, [x17, #8]",
     "br x16",
 );

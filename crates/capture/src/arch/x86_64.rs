@@ -32,6 +32,7 @@ global_asm!(
     "mov qword ptr fs:[r10 + 32], r11",
     "mov r11, qword ptr [rsp]",
     "mov qword ptr fs:[r10 + 40], r11",
+    "mov qword ptr fs:[r10 + 48], rsp",
     "mov r11, qword ptr fs:[r10 + 32]",
     "jmp qword ptr [r11 + 8]",
 );

@@ -70,11 +70,11 @@ impl Family {
     }
 }
 
-/// Declares hooks for slots: each begins by taking what the trampoline left, as `$real`, the real
-/// function, and `$site`, the return address.
+/// Declares hooks for slots: each begins by taking what the trampoline left, as `$taken`, and `$real`,
+/// the real function.
 #[macro_export]
 macro_rules! slot_hook {
-    ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $kind:ty),* $(,)?) -> $result:ty, $real:ident, $site:ident => $body:block)*) => {$(
+    ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $kind:ty),* $(,)?) -> $result:ty, $real:ident, $taken:ident => $body:block)*) => {$(
         $(#[$doc])*
         ///
         /// # Safety
@@ -82,10 +82,9 @@ macro_rules! slot_hook {
         /// trampoline of `got` may call it.
         pub(crate) unsafe extern "C" fn $name($($arg: $kind),*) -> $result {
             type Real = unsafe extern "C" fn($($kind),*) -> $result;
-            let taken = $crate::got::taken();
-            let $site = taken.site;
+            let $taken = $crate::got::taken();
             // SAFETY: the slot that led here held a function of the hook's name and signature.
-            let $real = unsafe { core::mem::transmute::<*const (), Real>(taken.real) };
+            let $real = unsafe { core::mem::transmute::<*const (), Real>($taken.real) };
             $body
         }
     )*};
@@ -106,6 +105,8 @@ pub struct Taken {
     pub real: *const (),
     /// The caller's return address.
     pub site: usize,
+    /// The caller's stack pointer.
+    pub stack: usize,
 }
 
 /// What the trampoline left. A hook asks first of all: the next trampoline writes over it.
@@ -116,7 +117,7 @@ pub fn taken() -> Taken {
     // SAFETY: a trampoline wrote the address of its route, which is never given back.
     let route = unsafe { &*core::ptr::with_exposed_provenance::<Route>(slot.route.get()) };
     let real = core::ptr::with_exposed_provenance(route.real.load(Ordering::Relaxed));
-    Taken { real, site: slot.site.get() }
+    Taken { real, site: slot.site.get(), stack: slot.stack.get() }
 }
 
 /// Where a trampoline leads. `arch` knows the places of its words.

@@ -35,9 +35,17 @@ static UNLOADED: AtomicU64 = AtomicU64::new(0);
 /// Objects that have been looked through, by their number in no order: address of the dynamic section.
 static DONE: [AtomicUsize; OBJECTS] = [const { AtomicUsize::new(0) }; OBJECTS];
 
+/// What is to be done.
+enum Task<'a> {
+    /// Patch the slots of objects that were not looked through.
+    Patch(&'a [&'static Family]),
+    /// Find what the object at an address would be bound to.
+    Find { near: usize, names: &'a [&'a CStr], found: &'a [AtomicUsize] },
+}
+
 /// What is known while the lock is held.
 struct Walk<'a> {
-    families: &'a [&'static Family],
+    task: Task<'a>,
     objects: &'a mut [Loaded],
     count: usize,
     unloaded: u64,
@@ -45,30 +53,41 @@ struct Walk<'a> {
 
 /// Looks through the slots of all objects that have not been looked through.
 pub fn scan(families: &[&'static Family]) {
-    const BYTES: usize = OBJECTS * size_of::<Loaded>();
-    if families.is_empty() {
-        return;
+    if !families.is_empty() {
+        walk(Task::Patch(families));
     }
+}
+
+/// Finds functions or data as the object at an address would see them; what is not there stays 0.
+pub fn find(near: usize, names: &[&CStr], found: &[AtomicUsize]) {
+    walk(Task::Find { near, names, found });
+}
+
+fn walk(task: Task<'_>) {
+    const BYTES: usize = OBJECTS * size_of::<Loaded>();
     // SAFETY: anywhere.
     let Ok(memory) = (unsafe { sys::map_private(0, BYTES) }) else { return };
     // SAFETY: the mapping is ours until the end of this function, zeroed, which is a valid `Loaded`,
     // large enough, and aligned to a page.
     let objects = unsafe { core::slice::from_raw_parts_mut(memory.cast::<Loaded>(), OBJECTS) };
-    let mut walk = Walk { families, objects, count: 0, unloaded: 0 };
+    let mut walk = Walk { task, objects, count: 0, unloaded: 0 };
     // SAFETY: the walk outlives the call.
     unsafe { dl_iterate_phdr(locked, (&raw mut walk).cast()) };
     // SAFETY: the slice is not used any more.
     unsafe { sys::unmap(memory, BYTES) };
 }
 
-/// Called with the loader's lock held, which is recursive: gathers all objects, patches them, and ends
-/// the outer walk.
+/// Called with the loader's lock held, which is recursive: gathers all objects, does what is to be done,
+/// and ends the outer walk.
 unsafe extern "C" fn locked(_: *mut libc::dl_phdr_info, _: usize, with: *mut c_void) -> c_int {
     // SAFETY: `scan` passes its walk, and waits.
     unsafe { dl_iterate_phdr(gather, with) };
     // SAFETY: as above; the inner walk is over.
     let walk = unsafe { &mut *with.cast::<Walk<'_>>() };
-    walk.patch();
+    match walk.task {
+        Task::Patch(families) => walk.patch(families),
+        Task::Find { near, names, found } => walk.find(near, names, found),
+    }
     1
 }
 
@@ -90,7 +109,7 @@ impl Walk<'_> {
         self.objects.get(..self.count).unwrap_or_default()
     }
 
-    fn patch(&self) {
+    fn patch(&self, families: &[&'static Family]) {
         let first = FIRST.load(Ordering::Relaxed);
         if first == 0 {
             FIRST.store(self.count, Ordering::Relaxed);
@@ -102,22 +121,22 @@ impl Walk<'_> {
             }
         }
         let present = |family: &&&Family| self.all().iter().any(|one| one.defines(family.mark));
-        if self.families.iter().filter(present).count() == 0 {
+        if families.iter().filter(present).count() == 0 {
             return;
         }
         for object in self.all() {
             // In the crate's tests the program is us, and is patched all the same.
             let foreign = object.dynamic != real::own() || cfg!(test);
             if foreign && !mark_done(object.dynamic.addr()) {
-                self.patch_object(object);
+                self.patch_object(object, families);
             }
         }
     }
 
-    fn patch_object(&self, object: &Loaded) {
+    fn patch_object(&self, object: &Loaded, families: &[&'static Family]) {
         let mut writable = false;
         for relocation in object.relocations() {
-            let Some(row) = self.row(object, &relocation) else { continue };
+            let Some(row) = row(object, &relocation, families) else { continue };
             let Some(slot) = object.slot(&relocation) else { continue };
             let held = slot.load(Ordering::Relaxed);
             // Absent and weak: it stays absent. Ours: it was patched before.
@@ -144,22 +163,12 @@ impl Walk<'_> {
         }
     }
 
-    /// The row of the function that a relocation is for.
-    fn row(&self, object: &Loaded, relocation: &Relocation) -> Option<&'static Row> {
-        let kind = relocation.kind();
-        if kind != arch::JUMP_SLOT && kind != arch::GLOBAL_DATA {
-            return None;
+    /// Finds names for the object that holds an address.
+    fn find(&self, near: usize, names: &[&CStr], found: &[AtomicUsize]) {
+        let Some(object) = self.all().iter().find(|one| one.holds(near)) else { return };
+        for (name, place) in names.iter().zip(found) {
+            place.store(self.bind(object, name.as_ptr()).unwrap_or(0), Ordering::Relaxed);
         }
-        let name = object.symbol_name(relocation);
-        // SAFETY: a name of the object's string table has at least its ending NUL.
-        let initial = unsafe { name.read() }.cast_unsigned();
-        let possible = |family: &&Family| family.prefix.first() == Some(&initial);
-        if initial != b'P' && !self.families.iter().any(possible) {
-            return None;
-        }
-        // SAFETY: names end with NUL, and the object stays loaded while the lock is held.
-        let name = unsafe { CStr::from_ptr(name) }.to_bytes();
-        self.families.iter().find_map(|family| family.row(name))
     }
 
     /// The function that the loader would bind a symbol of an object to: that of the objects of the
@@ -201,6 +210,28 @@ impl Walk<'_> {
     }
 }
 
+/// The row of the function that a relocation is for.
+fn row(
+    object: &Loaded,
+    relocation: &Relocation,
+    families: &[&'static Family],
+) -> Option<&'static Row> {
+    let kind = relocation.kind();
+    if kind != arch::JUMP_SLOT && kind != arch::GLOBAL_DATA {
+        return None;
+    }
+    let name = object.symbol_name(relocation);
+    // SAFETY: a name of the object's string table has at least its ending NUL.
+    let initial = unsafe { name.read() }.cast_unsigned();
+    let possible = |family: &&Family| family.prefix.first() == Some(&initial);
+    if initial != b'P' && !families.iter().any(possible) {
+        return None;
+    }
+    // SAFETY: names end with NUL, and the object stays loaded while the lock is held.
+    let name = unsafe { CStr::from_ptr(name) }.to_bytes();
+    families.iter().find_map(|family| family.row(name))
+}
+
 /// Remembers that an object is being looked through; whether it was before.
 fn mark_done(dynamic: usize) -> bool {
     let start = (dynamic >> 4).wrapping_mul(0x9e37_79b9) % OBJECTS;
@@ -230,9 +261,9 @@ mod tests {
 
     crate::slot_hook! {
         /// Counts, and goes on to the real function.
-        fn number_of_parent() -> libc::pid_t, real, site => {
+        fn number_of_parent() -> libc::pid_t, real, taken => {
             CALLS.fetch_add(1, Ordering::Relaxed);
-            SITE.store(site, Ordering::Relaxed);
+            SITE.store(taken.site, Ordering::Relaxed);
             // SAFETY: the caller's contract is the real function's.
             unsafe { real() }
         }

@@ -3,7 +3,7 @@
 use netra_event::Module;
 use netra_event::segment::View;
 use netra_event::segment::shard::{
-    direction, flow, h5d, h5f, pnetcdf_file, pnetcdf_var, posix, stdio,
+    direction, flow, h5d, h5f, mpiio, pnetcdf_file, pnetcdf_var, posix, stdio,
 };
 
 /// A segment's clock.
@@ -52,6 +52,7 @@ fn last_seen(view: &View<'_>) -> u64 {
             code if code == u32::from(Module::H5d.code()) => &H5D_ENDS,
             code if code == u32::from(Module::PnetcdfFile.code()) => &PNETCDF_FILE_ENDS,
             code if code == u32::from(Module::PnetcdfVar.code()) => &PNETCDF_VAR_ENDS,
+            code if code == u32::from(Module::Mpiio.code()) => &MPIIO_ENDS,
             _ => &[],
         };
         words.iter().map(|&word| record.word(word)).max().unwrap_or(0)
@@ -75,3 +76,9 @@ const PNETCDF_FILE_ENDS: [usize; 3] =
     [pnetcdf_file::OPEN_END, pnetcdf_file::CLOSE_END, pnetcdf_file::WAIT_END];
 const PNETCDF_VAR_ENDS: [usize; 3] =
     [pnetcdf_var::READ + flow::END, pnetcdf_var::WRITE + flow::END, pnetcdf_var::OPEN_END];
+const MPIIO_ENDS: [usize; 4] = [
+    mpiio::READ + direction::END,
+    mpiio::WRITE + direction::END,
+    mpiio::OPEN_END,
+    mpiio::CLOSE_END,
+];

@@ -4,15 +4,16 @@ use super::clock::Clock;
 use super::frequent::PAIRS;
 use super::group::{Groups, Shards};
 use super::scratch::Table;
-use super::{Encoder, Step, posix, stdio};
+use super::{Encoder, Step, mpiio, posix, stdio};
 use crate::counter;
 use crate::record::{base, layout};
 use netra_event::segment::File;
 use netra_event::{Module, RecordId};
 
 /// The codes of the modules whose records have names.
-pub(super) const MODULES: [u32; 7] = [
+pub(super) const MODULES: [u32; 8] = [
     Module::Posix as u32,
+    Module::Mpiio as u32,
     Module::Stdio as u32,
     Module::H5f as u32,
     Module::H5d as u32,
@@ -138,5 +139,6 @@ pub(super) fn is_standard_stream(file: &File<'_>) -> bool {
     matches!(file.name, b"<STDIN>" | b"<STDOUT>" | b"<STDERR>")
 }
 
-const _: () = assert!(stdio::COUNTED.module as u32 == MODULES[1]);
+const _: () = assert!(stdio::COUNTED.module as u32 == MODULES[2]);
+const _: () = assert!(mpiio::COUNTED.module as u32 == MODULES[1]);
 const _: () = assert!(posix::COUNTED.module as u32 == MODULES[0]);

@@ -27,6 +27,7 @@ mod hdf5;
 mod heatmap;
 mod job;
 mod lustre;
+mod mpiio;
 mod names;
 mod output;
 mod pack;
@@ -121,12 +122,14 @@ pub fn log(
         encoder.header.partial = view.partial();
         names::write(&mut encoder, words)?;
         counted::write(&mut encoder, &posix::COUNTED, words)?;
+        counted::write(&mut encoder, &mpiio::COUNTED, words)?;
         for counted in [&hdf5::FILES, &hdf5::DATA_SETS, &pnetcdf::FILES, &pnetcdf::VARIABLES] {
             counted::write(&mut encoder, counted, words)?;
         }
         lustre::write(&mut encoder, words)?;
         counted::write(&mut encoder, &stdio::COUNTED, words)?;
-        trace::write(&mut encoder, words)?;
+        trace::write(&mut encoder, &trace::POSIX, words)?;
+        trace::write(&mut encoder, &trace::MPIIO, words)?;
         heatmap::write(&mut encoder, words)?;
     }
     pack::write(&mut encoder, words)?;

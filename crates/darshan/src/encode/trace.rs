@@ -1,4 +1,4 @@
-//! The DXT module: reads and writes of the lanes, by file, writes before reads, in the order in
+//! The DXT modules: reads and writes of the lanes, by file, writes before reads, in the order in
 //! which they began. A counting sort in the scratch memory, since the events lie by thread.
 //!
 //! Segments are written without their threads: readers before Darshan 3.5, and its Python package
@@ -10,16 +10,26 @@ use crate::record::dxt::{Segment, head};
 use netra_event::segment::{CHUNK_SLOTS, PACKED, Region, UNTRACED, View, table};
 use netra_event::{Event, Kind, Layer, Module, RecordId, SLOT_BYTES};
 
-/// The version of the module whose segments have no threads.
-const UNTHREADED: u32 = 1;
+/// A layer's trace.
+pub(super) struct Traced {
+    layer: Layer,
+    module: Module,
+    /// The version of the module whose segments have no threads.
+    version: u32,
+}
 
-/// Writes the region.
-pub(super) fn write(encoder: &mut Encoder<'_>, words: &mut [u64]) -> Step {
+pub(super) const POSIX: Traced =
+    Traced { layer: Layer::Posix, module: Module::DxtPosix, version: 1 };
+pub(super) const MPIIO: Traced =
+    Traced { layer: Layer::Mpiio, module: Module::DxtMpiio, version: 2 };
+
+/// Writes the region of a layer.
+pub(super) fn write(encoder: &mut Encoder<'_>, traced: &Traced, words: &mut [u64]) -> Step {
     let (view, rank, clock) = (encoder.view, encoder.rank, encoder.clock);
     if view.flags() & UNTRACED != 0 {
         return Ok(());
     }
-    let trace = Trace::new(view);
+    let trace = Trace::new(view, traced.layer);
     let sorted = trace.sort(words)?;
     let mut region = encoder.region();
     for file in view.files() {
@@ -43,16 +53,17 @@ pub(super) fn write(encoder: &mut Encoder<'_>, words: &mut [u64]) -> Step {
         }
     }
     let extent = region.finish()?;
-    encoder.enter_as(Module::DxtPosix, extent, UNTHREADED);
-    if sorted.cut || events_lost(&view) {
-        encoder.mark_partial(Module::DxtPosix);
+    let there = extent.length != 0 || traced.layer == Layer::Posix;
+    encoder.enter_as(traced.module, extent, traced.version);
+    if there && (sorted.cut || events_lost(&view)) {
+        encoder.mark_partial(traced.module);
     }
     Ok(())
 }
 
-/// What a trace of POSIX calls is about: 0 a write, 1 a read.
-fn direction(event: &Event) -> Option<usize> {
-    let function = event.function().filter(|function| function.layer() == Layer::Posix)?;
+/// What a trace of a layer's calls is about: 0 a write, 1 a read.
+fn direction(event: &Event, layer: Layer) -> Option<usize> {
+    let function = event.function().filter(|function| function.layer() == layer)?;
     match function.kind() {
         _ if event.failed || event.file == 0 => None,
         Kind::Write => Some(0),
@@ -64,6 +75,7 @@ fn direction(event: &Event) -> Option<usize> {
 /// The slots of all lanes.
 struct Trace<'v> {
     view: View<'v>,
+    layer: Layer,
     slots: &'v [[u8; SLOT_BYTES]],
 }
 
@@ -75,8 +87,8 @@ struct Walk<'t, 'v> {
 }
 
 impl<'v> Trace<'v> {
-    fn new(view: View<'v>) -> Trace<'v> {
-        Trace { view, slots: view.region(Region::Chunks).1.as_chunks().0 }
+    fn new(view: View<'v>, layer: Layer) -> Trace<'v> {
+        Trace { view, layer, slots: view.region(Region::Chunks).1.as_chunks().0 }
     }
 
     fn event(&self, at: usize) -> Option<Event> {
@@ -105,7 +117,7 @@ impl<'v> Trace<'v> {
             let count = held.min(usize::try_from(published).unwrap_or(usize::MAX));
             let walk = Walk { trace: self, at: first, end: first.saturating_add(count) };
             for (at, event) in walk {
-                if let Some(side) = direction(&event) {
+                if let Some(side) = direction(&event, self.layer) {
                     let file = usize::try_from(event.file).unwrap_or(usize::MAX);
                     each(file.saturating_mul(2).saturating_add(side), at as u64);
                 }

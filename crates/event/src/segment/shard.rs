@@ -185,6 +185,73 @@ pub mod stdio {
     pub const WORDS: usize = 22;
 }
 
+/// An MPI-IO record. Both directions are laid out as in [`direction`]; of their words, those about
+/// places in the file stay 0.
+pub mod mpiio {
+    use super::direction;
+
+    /// The reading direction.
+    pub const READ: usize = 0;
+    /// The writing direction.
+    pub const WRITE: usize = direction::WORDS;
+    /// 1 if the last data call read, 2 if it wrote.
+    pub const LAST_KIND: usize = 42;
+    /// Changes between reading and writing.
+    pub const RW_SWITCHES: usize = 43;
+    /// Four access sizes, then their counts.
+    pub const ACCESS: usize = 44;
+    /// Where the table of access sizes goes on: byte offset in the records plus one.
+    pub const ACCESS_MORE: usize = 52;
+    /// Opens by one process alone.
+    pub const INDEP_OPENS: usize = 53;
+    /// Opens by several together.
+    pub const COLL_OPENS: usize = 54;
+    /// Reads by one process alone.
+    pub const INDEP_READS: usize = 55;
+    /// Writes by one process alone.
+    pub const INDEP_WRITES: usize = 56;
+    /// Reads by all together.
+    pub const COLL_READS: usize = 57;
+    /// Writes by all together.
+    pub const COLL_WRITES: usize = 58;
+    /// Reads in two halves.
+    pub const SPLIT_READS: usize = 59;
+    /// Writes in two halves.
+    pub const SPLIT_WRITES: usize = 60;
+    /// Reads that are waited for later.
+    pub const NB_READS: usize = 61;
+    /// Writes that are waited for later.
+    pub const NB_WRITES: usize = 62;
+    /// `MPI_File_sync`.
+    pub const SYNCS: usize = 63;
+    /// Opens and views with hints.
+    pub const HINTS: usize = 64;
+    /// `MPI_File_set_view`.
+    pub const VIEWS: usize = 65;
+    /// Mode of the last open.
+    pub const MODE: usize = 66;
+    /// Start of the first open.
+    pub const OPEN_START: usize = 67;
+    /// End of the last open.
+    pub const OPEN_END: usize = 68;
+    /// Start of the first close.
+    pub const CLOSE_START: usize = 69;
+    /// End of the last close.
+    pub const CLOSE_END: usize = 70;
+    /// Time in calls that move no data.
+    pub const META_TIME: usize = 71;
+    /// Seeks; Darshan does not count them, nor the next three.
+    pub const SEEKS: usize = 72;
+    /// `MPI_File_set_size`.
+    pub const SET_SIZES: usize = 73;
+    /// `MPI_File_preallocate`.
+    pub const PREALLOCATES: usize = 74;
+    /// `MPI_File_delete`.
+    pub const DELETES: usize = 75;
+    /// Words of the record.
+    pub const WORDS: usize = 78;
+}
+
 /// A record of the example module: random bytes that the process asked for.
 pub mod random {
     /// The module's code in a segment; Darshan has none for it.
