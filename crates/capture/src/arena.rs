@@ -150,7 +150,7 @@ impl Arena {
         let private = memory::private().ok_or(Refused(libc::ENOMEM))?;
         let mut offset = FIRST as u64;
         for (growth, (region, _, capacity)) in private.growth.iter().zip(LAYOUT) {
-            let seldom = matches!(region, Region::Notes | Region::Stacks | Region::Extensions);
+            let seldom = matches!(region, Region::Notes | Region::Extensions);
             if !seldom && region != Region::Chunks {
                 file.reserve(offset, PAGE as u64)?;
                 growth.reserved.store(PAGE as u64, Ordering::Release);

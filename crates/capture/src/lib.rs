@@ -54,6 +54,7 @@ pub mod real;
 pub mod settings;
 pub mod shard;
 pub mod site;
+pub mod stack;
 pub mod sys;
 pub mod text;
 pub mod time;

@@ -71,6 +71,7 @@ pub fn start() {
     time::choose();
     ORIGIN.set(time::pair());
     jail::start();
+    real::start();
     if memory::map().is_none() {
         SETTINGS.disable();
     }

@@ -14,6 +14,7 @@ use crate::sys;
 const ELF: [u8; 4] = *b"\x7fELF";
 const PT_LOAD: u32 = 1;
 const PT_NOTE: u32 = 4;
+const PT_GNU_EH_FRAME: u32 = 0x6474_e550;
 const NT_GNU_BUILD_ID: u32 = 3;
 
 /// The number of the object an address lies in plus one, 0 if it is not known.
@@ -36,13 +37,50 @@ fn rows() -> impl Iterator<Item = &'static table::Object> {
     (0..used / ROW).filter_map(move |at| unsafe { ARENA.at(Region::Objects, at.wrapping_mul(ROW)) })
 }
 
-fn search(address: u64) -> u32 {
+/// The same among the objects that are known, without looking for new ones.
+#[must_use]
+pub fn search(address: u64) -> u32 {
     let holds = |object: &table::Object| {
         object.ready.load(Ordering::Acquire) != 0
             && object.start.load(Ordering::Relaxed) <= address
             && address < object.end.load(Ordering::Relaxed)
     };
     rows().position(holds).map_or(0, |index| (index as u32).wrapping_add(1))
+}
+
+/// Where an object keeps its unwind data.
+pub struct Unwind {
+    /// From the object's first byte to behind its last.
+    pub object: (u64, u64),
+    /// The readable segment that holds the data.
+    pub segment: (u64, u64),
+    /// The table's head.
+    pub header: u64,
+}
+
+/// Where the object with this number (see [`holding`]) keeps its unwind data.
+#[must_use]
+pub fn unwind(number: u32) -> Option<Unwind> {
+    const ROW: u64 = size_of::<table::Object>() as u64;
+    let at = u64::from(number.checked_sub(1)?).wrapping_mul(ROW);
+    // SAFETY: numbers are given to rows that were taken; atomics only.
+    let object: &table::Object = unsafe { ARENA.at(Region::Objects, at) }?;
+    let start = object.start.load(Ordering::Relaxed);
+    let base = object.base.load(Ordering::Relaxed);
+    let front = Front::read(start)?;
+    let table = front.segments().find(|segment| segment.kind == PT_GNU_EH_FRAME)?;
+    let holds = |segment: &Segment| {
+        let end = segment.address.saturating_add(segment.bytes);
+        let inside = segment.address <= table.address && table.address < end;
+        segment.kind == PT_LOAD && segment.readable && inside
+    };
+    let segment = front.segments().find(holds)?;
+    let from = base.wrapping_add(segment.address);
+    Some(Unwind {
+        object: (start, object.end.load(Ordering::Relaxed)),
+        segment: (from, from.wrapping_add(segment.bytes)),
+        header: base.wrapping_add(table.address),
+    })
 }
 
 /// Adds the objects that are not known yet.
@@ -154,19 +192,40 @@ impl Front {
     }
 }
 
+/// A row of an object's head: what is loaded where.
+struct Segment {
+    kind: u32,
+    readable: bool,
+    /// In the object's own numbering.
+    address: u64,
+    bytes: u64,
+}
+
+impl Front {
+    /// The object's segments, as far as they can be read.
+    fn segments(&self) -> impl Iterator<Item = Segment> {
+        const READABLE: u64 = 4 << 32;
+        let (table, count) = (word(&self.bytes, 32), word(&self.bytes, 56) & 0xffff);
+        (0..count.min(16)).map_while(move |index| {
+            let mut row = [0_u8; 56];
+            let there = self.copy(table.wrapping_add(index.wrapping_mul(56)), &mut row);
+            // The kind is the low half of the first word, the rights are the high one.
+            let kind = word(&row, 0);
+            there.then(|| Segment {
+                kind: kind as u32,
+                readable: kind & READABLE != 0,
+                address: word(&row, 16),
+                bytes: word(&row, 32),
+            })
+        })
+    }
+}
+
 /// Reads the object's own head for its first address and its build id.
 fn describe(start: u64, object: &table::Object) {
     let Some(front) = Front::read(start) else { return };
-    let (table, count) = (word(&front.bytes, 32), word(&front.bytes, 56) & 0xffff);
     let mut first = None;
-    for index in 0..count.min(16) {
-        let mut row = [0_u8; 56];
-        if !front.copy(table.wrapping_add(index.wrapping_mul(56)), &mut row) {
-            return;
-        }
-        // The kind is the low half of the first word.
-        let kind = word(&row, 0) as u32;
-        let (address, bytes) = (word(&row, 16), word(&row, 32));
+    for Segment { kind, address, bytes, .. } in front.segments() {
         if kind == PT_LOAD && first.is_none() {
             first = Some(address & !0xfff);
             object.base.store(start.wrapping_sub(address & !0xfff), Ordering::Relaxed);

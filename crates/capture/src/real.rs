@@ -7,6 +7,7 @@
 
 use core::ffi::{CStr, c_char, c_void};
 use core::ptr;
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::arch::MACHINE;
 
@@ -61,23 +62,44 @@ pub(crate) struct Object {
     hash: *const u32,
 }
 
+/// Objects that were loaded before the program began, and stay as long as it runs.
+static AT_START: AtomicUsize = AtomicUsize::new(0);
+
+fn maps() -> impl Iterator<Item = &'static LinkMap> {
+    // SAFETY: the loader fills the list before any code of ours runs. Objects that are loaded
+    // later are appended, so the walk meets those of the start first, which stay for ever.
+    let mut map = unsafe { (&raw const _r_debug.map).read() };
+    core::iter::from_fn(move || {
+        // SAFETY: a non-null entry of the list is a complete one.
+        let entry = unsafe { map.as_ref() }?;
+        map = entry.next;
+        Some(entry)
+    })
+}
+
+/// Remembers how many objects there are at the start.
+pub fn start() {
+    AT_START.store(maps().count(), Ordering::Relaxed);
+}
+
+/// Whether the object between two addresses can never be unloaded: it was there at the start.
+#[must_use]
+pub fn stays((from, to): (u64, u64)) -> bool {
+    let inside = |map: &LinkMap| (from..to).contains(&(map.dynamic.addr() as u64));
+    maps().take(AT_START.load(Ordering::Relaxed)).any(inside)
+}
+
 /// The next definition of a function behind ours, or null.
 #[must_use]
 pub fn next(name: &CStr) -> *mut c_void {
     let hash = gnu_hash(name.to_bytes());
     let own = own();
-    // SAFETY: the loader fills the list before any code of ours runs. Objects that are loaded
-    // later are appended, so the walk meets those of the start first, which stay for ever.
-    let mut map = unsafe { (&raw const _r_debug.map).read() };
     let mut behind = false;
-    while !map.is_null() {
-        // SAFETY: a non-null entry of the list is a complete one.
-        let entry = unsafe { &*map };
+    for entry in maps() {
         if behind && let Some(found) = object(entry).and_then(|object| object.find(name, hash)) {
             return found;
         }
         behind |= entry.dynamic == own;
-        map = entry.next;
     }
     ptr::null_mut()
 }

@@ -1,4 +1,5 @@
-//! Call sites: the return address of each hooked call, numbered when it is first seen.
+//! Call sites: the return address of each hooked call, numbered when it is first seen, with the stack of
+//! that moment.
 
 use core::sync::atomic::Ordering;
 
@@ -8,6 +9,7 @@ use netra_event::segment::{Region, table};
 use crate::arena::ARENA;
 use crate::memory::{self, SITES};
 use crate::object;
+use crate::stack;
 
 /// Addresses have 48 bits where it matters; the number takes the other 16 of a word.
 const ADDRESS: u64 = 0xffff_ffff_ffff;
@@ -74,6 +76,9 @@ fn add(address: u64) -> u16 {
     };
     site.address.store(address, Ordering::Relaxed);
     site.object.store(object::holding(address), Ordering::Relaxed);
+    let (stack, frames) = stack::take(address);
+    site.stack.store(stack, Ordering::Relaxed);
+    site.frames.store(frames, Ordering::Relaxed);
     site.ready.store(1, Ordering::Release);
     number
 }

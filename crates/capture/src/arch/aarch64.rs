@@ -81,6 +81,42 @@ pub fn stack_pointer() -> usize {
     pointer
 }
 
+/// Registers that unwinding follows, by their numbers in call frame information: x0 to x30, the stack
+/// pointer.
+pub const REGISTERS: usize = 32;
+/// The stack pointer among them.
+pub const STACK_REGISTER: usize = 31;
+
+/// The registers that a caller gets back, as they are here; and where here is.
+#[inline(always)]
+pub fn registers(into: &mut [u64; REGISTERS]) -> u64 {
+    let here: u64;
+    // SAFETY: writes to the array only, at the places of x19 to x30 and sp.
+    unsafe {
+        asm!(
+            "stp x19, x20, [{into}, #152]",
+            "stp x21, x22, [{into}, #168]",
+            "stp x23, x24, [{into}, #184]",
+            "stp x25, x26, [{into}, #200]",
+            "stp x27, x28, [{into}, #216]",
+            "stp x29, x30, [{into}, #232]",
+            "mov {here}, sp",
+            "str {here}, [{into}, #248]",
+            "adr {here}, .",
+            into = in(reg) into.as_mut_ptr(),
+            here = out(reg) here,
+            options(nostack, preserves_flags),
+        );
+    }
+    here
+}
+
+/// A return address as it lies on the stack, without the signature that it may carry in its upper bits.
+#[must_use]
+pub fn return_address(held: u64) -> u64 {
+    held & 0xffff_ffff_ffff
+}
+
 /// Writes the stack pointer into a word of the thread's slot.
 #[inline(always)]
 pub fn mark(word: &core::cell::Cell<usize>) {

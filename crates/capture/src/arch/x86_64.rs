@@ -75,6 +75,41 @@ pub fn stack_pointer() -> usize {
     pointer
 }
 
+/// Registers that unwinding follows, by their numbers in call frame information: sixteen, and the return
+/// address.
+pub const REGISTERS: usize = 17;
+/// The stack pointer among them.
+pub const STACK_REGISTER: usize = 7;
+
+/// The registers that a caller gets back, as they are here; and where here is.
+#[inline(always)]
+pub fn registers(into: &mut [u64; REGISTERS]) -> u64 {
+    let here: u64;
+    // SAFETY: writes to the array only, at the places of rbx, rbp, rsp and r12 to r15.
+    unsafe {
+        asm!(
+            "mov qword ptr [{into} + 24], rbx",
+            "mov qword ptr [{into} + 48], rbp",
+            "mov qword ptr [{into} + 56], rsp",
+            "mov qword ptr [{into} + 96], r12",
+            "mov qword ptr [{into} + 104], r13",
+            "mov qword ptr [{into} + 112], r14",
+            "mov qword ptr [{into} + 120], r15",
+            "lea {here}, [rip]",
+            into = in(reg) into.as_mut_ptr(),
+            here = out(reg) here,
+            options(nostack, preserves_flags),
+        );
+    }
+    here
+}
+
+/// A return address as it lies on the stack.
+#[must_use]
+pub fn return_address(held: u64) -> u64 {
+    held
+}
+
 /// Writes the stack pointer into a word of the thread's slot.
 #[inline(always)]
 pub fn mark(word: &core::cell::Cell<usize>) {
