@@ -5,7 +5,7 @@
 //! travels while they run: it is sealed into a frame, kept in a spool, sent on, and ends in a
 //! [`sink::Sink`].
 //!
-//! [`render`] writes events as others want to read them.
+//! [`render`] writes events as others want to read them. [`sample`] reads what the node itself does.
 //!
 //! A segment is somebody else's file: nothing in it is believed before it is checked, it is never
 //! mapped, and it is removed only when its process is gone and the log is safe on disk.
@@ -18,6 +18,7 @@ pub mod job;
 pub mod memory;
 pub mod pack;
 pub mod render;
+pub mod sample;
 pub mod sink;
 pub mod source;
 
