@@ -35,6 +35,7 @@ pub mod arena;
 pub mod call;
 pub mod extension;
 pub mod files;
+pub mod flow;
 pub mod got;
 pub mod handle;
 pub mod heatmap;

@@ -89,6 +89,12 @@ impl Shard {
         self.add::<SUM>(end.wrapping_sub(start));
     }
 
+    /// The words from a place on, to count in them together.
+    #[inline(always)]
+    pub(crate) fn from<const AT: usize>(&self) -> &'static [AtomicU64] {
+        self.0.get(AT..).unwrap_or_default()
+    }
+
     #[inline(always)]
     fn word(&self, at: usize) -> Option<&'static AtomicU64> {
         self.0.get(at)
@@ -215,18 +221,8 @@ fn common_slowly(words: &[AtomicU64; 8], more: Option<&'static AtomicU64>, value
 /// The table goes on in a record of its own: 28 more values, further ones are not counted.
 #[cold]
 fn common_spilled(more: &AtomicU64, value: u64) {
-    type Table = [[AtomicU64; 2]; SPILLED_VALUES];
-    if more.load(Ordering::Relaxed) == 0 {
-        let Some(at) = take(COMMON_VALUES, 0, 0, SPILLED_VALUES.wrapping_mul(2), KEPT_BACK) else {
-            return;
-        };
-        more.store(at.wrapping_add(1), Ordering::Relaxed);
-    }
-    let at = more.load(Ordering::Relaxed).wrapping_sub(1);
-    let words = at.wrapping_add(size_of::<table::Record>() as u64);
-    // SAFETY: the record was taken with this many words, all atomics.
-    let Some(table) = (unsafe { ARENA.at::<Table>(Region::Records, words) }) else { return };
-    for [known, count] in table {
+    let Some(table) = table::<{ SPILLED_VALUES * 2 }>(more, COMMON_VALUES) else { return };
+    for [known, count] in table.as_chunks::<2>().0 {
         let held = known.load(Ordering::Relaxed);
         if held == value || held == 0 {
             known.store(value, Ordering::Relaxed);
@@ -278,6 +274,22 @@ fn find(thread: &Thread, module: &Module, file: u32) -> Option<Shard> {
             Err(now) => head = now,
         }
     }
+}
+
+/// The table that continues a record, taken if there is none yet. `reference` is the word of the record
+/// that leads to it.
+pub(crate) fn table<const N: usize>(
+    reference: &AtomicU64,
+    module: u32,
+) -> Option<&'static [AtomicU64; N]> {
+    if reference.load(Ordering::Relaxed) == 0 {
+        let at = take(module, 0, 0, N, KEPT_BACK)?;
+        reference.store(at.wrapping_add(1), Ordering::Relaxed);
+    }
+    let at = reference.load(Ordering::Relaxed).wrapping_sub(1);
+    let words = at.wrapping_add(size_of::<table::Record>() as u64);
+    // SAFETY: the record was taken with this many words, all atomics.
+    unsafe { ARENA.at(Region::Records, words) }
 }
 
 /// A record that is written once and not counted in: a layout.

@@ -20,11 +20,11 @@ use core::ffi::CStr;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::arch;
-use crate::hook::uring;
+use crate::hook::{hdf5, uring};
 use crate::tls;
 
 /// The families of hooks. A layer adds its line.
-pub static FAMILIES: &[&Family] = &[&uring::LIBURING, &uring::INLINED];
+pub static FAMILIES: &[&Family] = &[&hdf5::FAMILY, &uring::LIBURING, &uring::INLINED];
 
 /// A library whose functions are hooked.
 pub struct Family {

@@ -3,6 +3,7 @@
 pub mod aio;
 pub mod data;
 pub mod directory;
+pub mod hdf5;
 pub mod jump;
 pub mod load;
 pub mod map;

@@ -1,0 +1,229 @@
+//! The copies of HDF5 in a process. Each has its own ids, its own version and its own functions, which
+//! are looked up once, when a call of that copy is first recorded.
+//!
+//! What is asked of a copy is asked after the application's own call succeeded, which left its error
+//! stack empty, and never where an answer would need I/O or other processes: names are put together from
+//! what calls were given, not by `H5Iget_name`, which may search the file.
+
+use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+
+use crate::got;
+
+/// An id of the application's: 32 bits before HDF5 1.10, 64 since.
+pub(super) type Id = i64;
+
+/// Copies that are told apart; later ones are counted, but nothing is asked of them.
+const COPIES: usize = 8;
+
+macro_rules! functions {
+    ($($name:ident = $symbol:literal: fn($($kind:ty),*) -> $result:ty;)*) => {
+        #[derive(Clone, Copy)]
+        #[expect(non_camel_case_types, reason = "as HDF5 has them")]
+        enum Place { $($name),* }
+
+        /// What is asked of a copy.
+        const NAMES: &[&CStr] = &[$($symbol),*];
+
+        impl Library {
+            $(
+                /// The copy's function of this name, if it has one.
+                pub(super) fn $name(&self) -> Option<unsafe extern "C" fn($($kind),*) -> $result> {
+                    let found = self.functions.get(Place::$name as usize)?.load(Ordering::Relaxed);
+                    let found: *const () = core::ptr::with_exposed_provenance(found);
+                    // SAFETY: a function of this name has this signature in every version.
+                    (!found.is_null()).then(|| unsafe { core::mem::transmute(found) })
+                }
+            )*
+        }
+    };
+}
+
+functions! {
+    version = c"H5get_libversion": fn(*mut c_uint, *mut c_uint, *mut c_uint) -> c_int;
+    file_name = c"H5Fget_name": fn(Id, *mut c_char, usize) -> isize;
+    kind = c"H5Iget_type": fn(Id) -> c_int;
+    data_set_space = c"H5Dget_space": fn(Id) -> Id;
+    data_set_type = c"H5Dget_type": fn(Id) -> Id;
+    data_set_plan = c"H5Dget_create_plist": fn(Id) -> Id;
+    chunk_bytes = c"H5Dget_chunk_storage_size": fn(Id, *const u64, *mut u64) -> c_int;
+    attribute_space = c"H5Aget_space": fn(Id) -> Id;
+    close_space = c"H5Sclose": fn(Id) -> c_int;
+    close_type = c"H5Tclose": fn(Id) -> c_int;
+    close_plan = c"H5Pclose": fn(Id) -> c_int;
+    type_bytes = c"H5Tget_size": fn(Id) -> usize;
+    extent_dimensions = c"H5Sget_simple_extent_ndims": fn(Id) -> c_int;
+    extent_points = c"H5Sget_simple_extent_npoints": fn(Id) -> i64;
+    selected_points = c"H5Sget_select_npoints": fn(Id) -> i64;
+    selected_kind = c"H5Sget_select_type": fn(Id) -> c_int;
+    selected_bounds = c"H5Sget_select_bounds": fn(Id, *mut u64, *mut u64) -> c_int;
+    is_regular = c"H5Sis_regular_hyperslab": fn(Id) -> c_int;
+    regular = c"H5Sget_regular_hyperslab": fn(Id, *mut u64, *mut u64, *mut u64, *mut u64) -> c_int;
+    layout = c"H5Pget_layout": fn(Id) -> c_int;
+    chunk = c"H5Pget_chunk": fn(Id, c_int, *mut u64) -> c_int;
+    transfer_mode = c"H5Pget_dxpl_mpio": fn(Id, *mut c_int) -> c_int;
+    access_mpio = c"H5Pget_fapl_mpio": fn(Id, *mut c_void, *mut c_void) -> c_int;
+    handler_is_new = c"H5Eauto_is_v2": fn(Id, *mut c_uint) -> c_int;
+    old_handler = c"H5Eget_auto1": fn(*mut usize, *mut usize) -> c_int;
+    set_old_handler = c"H5Eset_auto1": fn(usize, usize) -> c_int;
+    handler = c"H5Eget_auto2": fn(Id, *mut usize, *mut usize) -> c_int;
+    set_handler = c"H5Eset_auto2": fn(Id, usize, usize) -> c_int;
+    clear_errors = c"H5Eclear2": fn(Id) -> c_int;
+}
+
+/// Functions that are looked for.
+const FUNCTIONS: usize = NAMES.len();
+
+const FREE: u32 = 0;
+const BUSY: u32 = 1;
+const KNOWN: u32 = 2;
+/// It was known, but objects have been unloaded since.
+const DOUBTFUL: u32 = 3;
+
+/// A copy of HDF5.
+pub(super) struct Library {
+    /// One of [`FREE`] to [`DOUBTFUL`].
+    state: AtomicU32,
+    first: AtomicUsize,
+    behind: AtomicUsize,
+    functions: [AtomicUsize; FUNCTIONS],
+    /// Not 0 where ids have 32 bits.
+    narrow: AtomicU32,
+    /// Its number plus one, 0 for the one of which nothing is known.
+    number: u32,
+}
+
+const fn library(number: u32) -> Library {
+    Library {
+        state: AtomicU32::new(FREE),
+        first: AtomicUsize::new(0),
+        behind: AtomicUsize::new(0),
+        functions: [const { AtomicUsize::new(0) }; FUNCTIONS],
+        narrow: AtomicU32::new(0),
+        number,
+    }
+}
+
+static LIBRARIES: [Library; COPIES] = [
+    library(1),
+    library(2),
+    library(3),
+    library(4),
+    library(5),
+    library(6),
+    library(7),
+    library(8),
+];
+static UNKNOWN: Library = library(0);
+
+impl Library {
+    /// The copy that a function belongs to.
+    pub(super) fn of(real: *const ()) -> &'static Library {
+        let address = real.addr();
+        let known = |library: &&Library| {
+            library.state.load(Ordering::Acquire) == KNOWN && library.holds(address)
+        };
+        match LIBRARIES.iter().find(known) {
+            Some(library) => library,
+            None => Library::meet(address),
+        }
+    }
+
+    fn holds(&self, address: usize) -> bool {
+        self.first.load(Ordering::Relaxed) <= address
+            && address < self.behind.load(Ordering::Relaxed)
+    }
+
+    fn claim(&self, state: u32) -> bool {
+        self.state.compare_exchange(state, BUSY, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+
+    #[cold]
+    fn meet(address: usize) -> &'static Library {
+        // What is there again keeps its number, and with it the ids that are known.
+        let again = LIBRARIES.iter().find(|copy| copy.holds(address) && copy.claim(DOUBTFUL));
+        // Two threads at once may both meet a copy; each then has a number for it, and ids that one
+        // thread opened are strangers to the other until they are asked about. That is all.
+        let Some(library) = again.or_else(|| LIBRARIES.iter().find(|copy| copy.claim(FREE))) else {
+            return &UNKNOWN;
+        };
+        let found = got::copy::functions(address, NAMES, &library.functions);
+        let Some((first, behind)) = found else {
+            library.state.store(FREE, Ordering::Release);
+            return &UNKNOWN;
+        };
+        library.first.store(first, Ordering::Relaxed);
+        library.behind.store(behind, Ordering::Relaxed);
+        let (mut major, mut minor, mut release) = (0, 0, 0);
+        if let Some(version) = library.version() {
+            // SAFETY: three numbers of ours.
+            unsafe { version(&raw mut major, &raw mut minor, &raw mut release) };
+        }
+        library.narrow.store(u32::from(major == 1 && minor < 10), Ordering::Relaxed);
+        library.state.store(KNOWN, Ordering::Release);
+        library
+    }
+
+    /// Doubts all copies: an object was unloaded, and another may lie at its addresses.
+    pub(super) fn doubt_all() {
+        for library in &LIBRARIES {
+            let state = &library.state;
+            // One that is being looked up is looked up now.
+            let _was = state.compare_exchange(KNOWN, DOUBTFUL, Ordering::AcqRel, Ordering::Relaxed);
+        }
+    }
+
+    /// An id as a number: what stands above 32 bits is chance in old versions.
+    pub(super) fn id(&self, raw: Id) -> Id {
+        // The low half is the id there, with its sign.
+        if self.narrow.load(Ordering::Relaxed) != 0 { Id::from(raw as i32) } else { raw }
+    }
+
+    /// An id together with its copy: what handles are known by.
+    pub(super) fn key(&self, raw: Id) -> u64 {
+        self.id(raw).cast_unsigned() ^ u64::from(self.number) << 48
+    }
+
+    /// Asks something that may well be refused, without a word on the application's error stack or
+    /// from its error handler; false as well where that cannot be promised.
+    pub(super) fn ask_quietly(&self, ask: impl FnOnce() -> bool) -> bool {
+        let (mut function, mut data, mut new) = (0, 0, 1);
+        if let Some(handler_is_new) = self.handler_is_new() {
+            // SAFETY: a number of ours; 0 is the default stack.
+            unsafe { handler_is_new(0, &raw mut new) };
+        }
+        let (Some(clear), Some(get), Some(set), Some(get_old), Some(set_old)) = (
+            self.clear_errors(),
+            self.handler(),
+            self.set_handler(),
+            self.old_handler(),
+            self.set_old_handler(),
+        ) else {
+            return false;
+        };
+        // SAFETY: two words of ours; what is put back is what was there.
+        unsafe {
+            let held = if new == 0 {
+                get_old(&raw mut function, &raw mut data)
+            } else {
+                get(0, &raw mut function, &raw mut data)
+            };
+            if held < 0 {
+                return false;
+            }
+            if new == 0 {
+                set_old(0, 0)
+            } else {
+                set(0, 0, 0)
+            };
+            let answer = ask();
+            clear(0);
+            if new == 0 {
+                set_old(function, data)
+            } else {
+                set(0, function, data)
+            };
+            answer
+        }
+    }
+}
