@@ -11,6 +11,7 @@
 //! mapped, and it is removed only when its process is gone and the log is safe on disk.
 #![forbid(unsafe_code)]
 
+pub mod auth;
 pub mod batch;
 mod error;
 pub mod frame;
