@@ -22,6 +22,8 @@ pub(crate) struct Pieces {
     pub(crate) key: String,
     /// The folder for logs of single processes.
     pub(crate) folder: PathBuf,
+    /// Where a process that outlives the command puts its log: the folder is gone by then.
+    pub(crate) later: PathBuf,
     /// The folder of segments.
     pub(crate) segments: PathBuf,
 }
@@ -31,8 +33,6 @@ pub(crate) struct Pieces {
 pub(crate) struct Found {
     pub(crate) pieces: Vec<Piece>,
     pub(crate) complaints: Vec<String>,
-    /// Whether processes run on, whose logs are still to come.
-    pub(crate) running: bool,
 }
 
 impl Pieces {
@@ -52,7 +52,7 @@ impl Pieces {
         fs::create_dir_all(&folder).with_context(|| {
             format!("creating {}; --log-dir chooses another place for logs", folder.display())
         })?;
-        Ok(Pieces { key, folder, segments: surroundings::segments() })
+        Ok(Pieces { key, folder, later: target.today(), segments: surroundings::segments() })
     }
 
     /// Finds everything of this run. Processes that are just writing their logs are waited for;
@@ -64,7 +64,7 @@ impl Pieces {
             let ending =
                 |piece: &Piece| piece.life == Life::Running && piece.state == Some(State::Clean);
             if !found.pieces.iter().any(ending) || Instant::now() > deadline {
-                return without_running(found, &self.folder);
+                return without_running(found, &self.later);
             }
             thread::sleep(STEP);
         }
@@ -104,7 +104,6 @@ impl Pieces {
 
 fn without_running(mut found: Found, folder: &Path) -> Found {
     for piece in found.pieces.extract_if(.., |piece| piece.life == Life::Running) {
-        found.running = true;
         found.complaints.push(format!(
             "process {} ({}) still runs; its log will be in {}",
             piece.pid,

@@ -216,15 +216,63 @@ fn a_process_that_outlives_the_command_is_said_and_not_waited_for() {
     let place = Place::new();
     let script = "perl -e \"$0\" >/dev/null 2>&1 & echo $!; until [ -s late ]; do sleep 0.01; done; \
         dd if=/dev/zero of=out bs=10 count=1 status=none";
-    let late = "open(F, '>', 'late'); syswrite(F, 'x'); sleep 1000";
+    let late = "$SIG{TERM} = sub { exit }; open(F, '>', 'late'); syswrite(F, 'x'); sleep 1000";
     let done = place.run(&["sh", "-c", script, late]);
     let pid: i32 = String::from_utf8_lossy(&done.stdout).trim().parse().unwrap();
     let text = said(&done);
     let line = format!("netra: process {pid} (perl -e {late}) still runs; its log will be in ");
     let folder = text.lines().find_map(|said| said.strip_prefix(&line)).expect(&text).to_owned();
     assert_eq!(place.counter("POSIX_WRITES", "/out"), 1);
+    assert_eq!(Path::new(&folder), place.folder.path(), "where the job's log is");
     kill_process(Pid::from_raw(pid).unwrap(), Signal::TERM).unwrap();
-    assert!(Path::new(&folder).is_dir());
+    // It ends as any process does, and its log is an ordinary one.
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let log = loop {
+        let named = format!("-{pid}_");
+        let mut logs = fs::read_dir(&folder).unwrap().flatten().map(|entry| entry.path());
+        let mine = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            name.contains(&named) && name.ends_with(".darshan")
+        };
+        match logs.find(mine) {
+            Some(log) => break log,
+            None => assert!(Instant::now() < deadline, "there is no log in {folder}"),
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    fs::remove_file(place.path("job.darshan")).unwrap();
+    fs::rename(log, place.path("job.darshan")).unwrap();
+    assert_eq!(place.counter("POSIX_WRITES", "/late"), 1);
+    let hidden = |name: &str| name.starts_with(".netra");
+    let left = fs::read_dir(place.folder.path()).unwrap().flatten();
+    let left: Vec<_> = left.map(|entry| entry.file_name().into_string().unwrap()).collect();
+    assert!(!left.iter().any(|name| hidden(name)), "{left:?}");
+}
+
+#[test]
+fn programs_get_the_summary_as_json() {
+    let place = Place::new();
+    let words = ["run", "--format", "json", "--log-file", "job.darshan", "--", "dd"];
+    let more = ["if=/dev/zero", "of=out", "bs=10", "count=7", "status=none"];
+    let done = place.netra(&[&words[..], &more].concat()).output().unwrap();
+    let read: serde_json::Value = serde_json::from_str(&said(&done)).unwrap();
+    assert_eq!(read["log"], place.path("job.darshan").to_str().unwrap());
+    assert_eq!((&read["processes"], &read["bytes_written"]), (&1.into(), &70.into()));
+    assert_eq!(read["slowest_file"]["name"], place.path("out").to_str().unwrap());
+    assert_eq!(read["slowest_file"]["bytes_written"], 70);
+    assert!(read["events"].as_u64().unwrap() >= 8, "{read}");
+    assert_eq!((&read["killed"], &read["notes"]), (&serde_json::json!([]), &serde_json::json!([])));
+    assert!(read["slowest_process"]["io_seconds"].as_f64().unwrap() > 0.0);
+    fs::remove_file(place.path("job.darshan")).unwrap();
+    let mut command = place.command("perl");
+    command.args(["-e", &perl("kill 9, $$")]).env("LD_PRELOAD", &place.library);
+    assert_eq!(command.env("NETRA_JOB", "mine").status().unwrap().code(), None);
+    let words = ["recover", "--format", "json", "-o", "job.darshan"];
+    let done = place.netra(&words).output().unwrap();
+    assert_eq!((done.status.code(), said(&done).as_str()), (Some(0), ""));
+    let read: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!((&read["job"], &read["bytes_written"]), (&"mine".into(), &50_000.into()));
+    assert_eq!(read["killed"].as_array().unwrap().len(), 1);
 }
 
 #[test]

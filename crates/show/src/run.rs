@@ -1,4 +1,5 @@
-//! What is said when a recorded command has ended: a few lines for people, on standard error.
+//! What is said when a recorded command has ended: a few lines for people, or a document for programs
+//! (`docs/reference/run-json.md`).
 
 use std::io::{Result, Write};
 use std::path::Path;
@@ -9,10 +10,10 @@ use netra_event::{Loss, Rank, Seconds};
 use netra_stream::job::Job;
 use netra_stream::source::Piece;
 
-use crate::Summary;
 use crate::info::{percent, plural};
 use crate::plain::{plain, shortened};
 use crate::summary::Sum;
+use crate::{Json, Summary, member};
 
 /// Characters of a file's name or a command.
 const NAME: usize = 60;
@@ -70,9 +71,46 @@ impl Run {
         completeness(out, job)
     }
 
-    fn time_line(&self) -> String {
+    /// The same for programs: one line, one document.
+    ///
+    /// # Errors
+    /// If the output can not be written.
+    pub fn json(&self, out: &mut impl Write, job: &Job, log: &Log, path: &Path) -> Result<()> {
+        let summary = summary(log);
+        let mut json = Json::new(out);
+        json.open('{')?;
+        member::text(&mut json, "job", &job.key())?;
+        member::text(&mut json, "log", &path.to_string_lossy())?;
+        member::integer(&mut json, "processes", count(self.processes.len()))?;
+        json.key("slowest_process")?;
+        match self.slowest() {
+            None => json.null()?,
+            Some(Process { called, ran, io }) => {
+                json.open('{')?;
+                member::text(&mut json, "name", called)?;
+                member::float(&mut json, "io_seconds", io.0)?;
+                member::float(&mut json, "ran_seconds", ran.0)?;
+                json.close('}')?;
+            }
+        }
+        let total = summary.total();
+        member::integer(&mut json, "files", count(summary.files()))?;
+        member::number(&mut json, "bytes_read", total.read.0)?;
+        member::number(&mut json, "bytes_written", total.written.0)?;
+        slowest_file_json(&mut json, &summary, log)?;
+        completeness_json(&mut json, job)?;
+        json.close('}')?;
+        json.finish()
+    }
+
+    /// The process that was longest in I/O, if any was.
+    fn slowest(&self) -> Option<&Process> {
         let slowest = self.processes.iter().max_by(|a, b| a.io.0.total_cmp(&b.io.0));
-        let Some(Process { called, ran, io }) = slowest.filter(|process| process.io.0 > 0.0) else {
+        slowest.filter(|process| process.io.0 > 0.0)
+    }
+
+    fn time_line(&self) -> String {
+        let Some(Process { called, ran, io }) = self.slowest() else {
             return "no I/O on files was recorded".to_owned();
         };
         let whose = match self.processes.len() {
@@ -113,6 +151,39 @@ fn slowest_file(out: &mut impl Write, summary: &Summary, log: &Log) -> Result<()
         _ => format!("read {read}, wrote {written}"),
     };
     writeln!(out, "       slowest file {}: {}, {moved}", shortened(&name, NAME), file.sum.time())
+}
+
+fn slowest_file_json(json: &mut Json<'_, impl Write>, summary: &Summary, log: &Log) -> Result<()> {
+    json.key("slowest_file")?;
+    let top = summary.top(1, log.names(), |sum: &Sum| sum.time().0);
+    let Some(file) = top.first().filter(|file| file.sum.time().0 > 0.0) else {
+        return json.null();
+    };
+    json.open('{')?;
+    json.key("name")?;
+    json.bytes(log.names().get(file.id).unwrap_or_default())?;
+    member::float(json, "seconds", file.sum.time().0)?;
+    member::number(json, "bytes_read", file.sum.read.0)?;
+    member::number(json, "bytes_written", file.sum.written.0)?;
+    json.close('}')
+}
+
+/// Events there are and events there are not, flags, killed processes and notes.
+fn completeness_json(json: &mut Json<'_, impl Write>, job: &Job) -> Result<()> {
+    let flags = job.pieces().iter().fold(0, |flags, piece| flags | piece.flags);
+    member::number(json, "events", job.events())?;
+    json.key("dropped")?;
+    json.open('{')?;
+    for (loss, count) in job.dropped() {
+        member::number(json, loss.slug(), count)?;
+    }
+    json.close('}')?;
+    for (name, flag) in [("untraced", UNTRACED), ("partial", PARTIAL), ("in_memory", ANONYMOUS)] {
+        member::truth(json, name, flags & flag != 0)?;
+    }
+    let killed = job.pieces().iter().filter(|piece| piece.was_killed());
+    member::list(json, "killed", killed, |json, piece| json.unsigned(u64::from(piece.pid)))?;
+    member::list(json, "notes", job.notes().keys(), |json, note| json.text(note))
 }
 
 /// What is missing, by reason, in sentences; counters never are.

@@ -21,20 +21,30 @@ pub(super) struct Target {
 impl Target {
     /// Makes the directory and an empty file that says that it is not complete.
     pub(super) fn create(view: &View<'_>) -> Result<Target, Refused> {
-        let complete = path(view)?;
-        let mut partial = Text::copy(&complete);
+        let complete = path(view, SETTINGS.log_dir())?;
+        let (made, complete) = match Target::open(&complete) {
+            Err(Refused(libc::ENOENT)) => {
+                let complete = match SETTINGS.log_dir_later() {
+                    [] => complete,
+                    later => path(view, later)?,
+                };
+                make_directories(&complete);
+                (Target::open(&complete)?, complete)
+            }
+            opened => (opened?, complete),
+        };
+        let (file, partial) = made;
+        Ok(Target { file, partial, complete })
+    }
+
+    /// Opens the file that becomes the log.
+    fn open(complete: &Text<LONGEST_PATH>) -> Result<(Descriptor, Text<LONGEST_PATH>), Refused> {
+        let mut partial = Text::copy(complete);
         partial.push(b"_partial");
         let name = partial.path().ok_or(Refused(libc::ENAMETOOLONG))?;
         let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW;
         // Once it is open it can be written, whatever its rights say to those who come later.
-        let file = match sys::open(name, flags, 0o400) {
-            Err(Refused(libc::ENOENT)) => {
-                make_directories(&complete);
-                sys::open(name, flags, 0o400)
-            }
-            opened => opened,
-        }?;
-        Ok(Target { file, partial, complete })
+        Ok((sys::open(name, flags, 0o400)?, partial))
     }
 
     pub(super) fn file(&self) -> &Descriptor {
@@ -60,7 +70,7 @@ impl Target {
 
 /// The path of the log: given as a whole, in a directory that was given, or by date where the
 /// user's data lies.
-fn path(view: &View<'_>) -> Result<Text<LONGEST_PATH>, Refused> {
+fn path(view: &View<'_>, folder: &[u8]) -> Result<Text<LONGEST_PATH>, Refused> {
     let mut path = Text::new();
     if !SETTINGS.log_file().is_empty() {
         path.push(SETTINGS.log_file());
@@ -72,8 +82,8 @@ fn path(view: &View<'_>) -> Result<Text<LONGEST_PATH>, Refused> {
     }
     let start = view.start().1 / 1_000_000_000;
     let (year, month, day) = date(start / DAY);
-    if !SETTINGS.log_dir().is_empty() {
-        path.push(SETTINGS.log_dir());
+    if !folder.is_empty() {
+        path.push(folder);
     } else if !SETTINGS.data_home().is_empty() {
         path.push(SETTINGS.data_home()).push(b"/netra/logs/").number(year);
         path.push(b"/").padded(month, 2).push(b"/").padded(day, 2);

@@ -28,6 +28,7 @@ pub struct Settings {
 /// Settings that are texts.
 struct Texts {
     log_dir: Text<LONGEST_PATH>,
+    log_dir_later: Text<LONGEST_PATH>,
     log_file: Text<LONGEST_PATH>,
     segment_dir: Text<LONGEST_PATH>,
     job: Text<128>,
@@ -75,6 +76,7 @@ impl Settings {
             debug: AtomicU32::new(0),
             texts: UnsafeCell::new(Texts {
                 log_dir: Text::new(),
+                log_dir_later: Text::new(),
                 log_file: Text::new(),
                 segment_dir: Text::new(),
                 job: Text::new(),
@@ -170,6 +172,12 @@ impl Settings {
     #[must_use]
     pub fn log_dir(&self) -> &[u8] {
         self.texts().log_dir.bytes()
+    }
+
+    /// The directory of logs once the other one is gone: of a process that outlives `netra run`.
+    #[must_use]
+    pub fn log_dir_later(&self) -> &[u8] {
+        self.texts().log_dir_later.bytes()
     }
 
     /// Where the user's data lies; empty if nothing says so.

@@ -75,6 +75,8 @@ impl Settings {
         let is = |name: &[u8]| key.eq_ignore_ascii_case(name);
         if is(b"log_dir") {
             path(b"log_dir", value, texts, |texts| &mut texts.log_dir);
+        } else if is(b"log_dir_later") {
+            path(b"log_dir_later", value, texts, |texts| &mut texts.log_dir_later);
         } else if is(b"log_file") {
             path(b"log_file", value, texts, |texts| &mut texts.log_file);
         } else if is(b"segment_dir") {

@@ -1,13 +1,15 @@
 //! `netra doctor`: what would not work here, and why.
 
 use std::ffi::OsString;
-use std::io::Write as _;
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use netra_show::Json;
 
-use crate::doctor::{self, Level};
+use super::reading::Told;
+use crate::doctor::{self, Finding, Level};
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -23,12 +25,25 @@ Examples:
 pub(crate) struct Args {
     /// A command that is to be recorded
     command: Option<OsString>,
+    /// How to say it
+    #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
+    format: Told,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let findings = doctor::examine(args.command.as_deref());
     let mut out = output::open(Path::new("-"))?;
-    for finding in &findings {
+    match args.format {
+        Told::Text => text(&mut out, &findings)?,
+        Told::Json => json(&mut out, &findings)?,
+    }
+    out.flush()?;
+    let worst = findings.iter().map(|finding| finding.level).max();
+    Ok(if worst == Some(Level::Bad) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn text(out: &mut impl Write, findings: &[Finding]) -> io::Result<()> {
+    for finding in findings {
         let word = match finding.level {
             Level::Good => "ok  ",
             Level::Note => "note",
@@ -36,7 +51,25 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         };
         writeln!(out, "{word}  {}", finding.says)?;
     }
-    out.flush()?;
-    let worst = findings.iter().map(|finding| finding.level).max();
-    Ok(if worst == Some(Level::Bad) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(())
+}
+
+fn json(out: &mut impl Write, findings: &[Finding]) -> io::Result<()> {
+    let mut json = Json::new(out);
+    json.open('[')?;
+    for finding in findings {
+        json.line()?;
+        json.open('{')?;
+        json.key("level")?;
+        json.text(match finding.level {
+            Level::Good => "good",
+            Level::Note => "note",
+            Level::Bad => "bad",
+        })?;
+        json.key("says")?;
+        json.text(&finding.says)?;
+        json.close('}')?;
+    }
+    json.close(']')?;
+    json.finish()
 }

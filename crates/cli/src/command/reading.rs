@@ -27,6 +27,15 @@ pub(crate) enum Format {
     Csv,
 }
 
+/// How a command that makes one thing speaks of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Told {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}
+
 /// How a new log is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Compress {

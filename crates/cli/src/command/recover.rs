@@ -1,13 +1,19 @@
 //! `netra recover`: segments that killed processes left become logs.
 
+use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
+use netra_darshan::Log;
 use netra_event::Loss;
-use netra_stream::job::{Job, Name, Target};
+use netra_show::run::Run;
+use netra_stream::job::{Job, Name, Target, Written};
 use netra_stream::source::{Life, Piece, scan};
 
+use super::reading::Told;
+use crate::output;
 use crate::surroundings;
 
 const EXAMPLES: &str = "\
@@ -36,6 +42,9 @@ pub(crate) struct Args {
     /// Leave the segments where they are
     #[arg(long)]
     keep: bool,
+    /// How to say what was recovered: JSON, a document for each job, goes to standard output
+    #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
+    format: Told,
 }
 
 /// Nothing could be read.
@@ -62,8 +71,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let target = surroundings::target(args.output.as_deref(), args.log_dir.as_deref())?;
     let mut complete = found.unreadable == 0;
     for job in &jobs {
-        complete &=
-            recover(job, &target, args.keep).with_context(|| format!("job {}", job.key()))?;
+        complete &= args.recover(job, &target).with_context(|| format!("job {}", job.key()))?;
     }
     Ok(if complete { ExitCode::SUCCESS } else { ExitCode::from(MISSING) })
 }
@@ -115,34 +123,53 @@ impl Found {
     }
 }
 
-/// Makes the log of one job; false if something is missing from it.
-fn recover(job: &Job, target: &Target, keep: bool) -> Result<bool> {
-    let name = Name { user: &surroundings::user(), program: None };
-    let written = job.write(target, name, &mut |_, _, _| {})?;
-    for (path, error) in &written.left_out {
-        eprintln!("netra: {} is left out: {error:#}", path.display());
+impl Args {
+    /// Makes the log of one job; false if something is missing from it.
+    fn recover(&self, job: &Job, target: &Target) -> Result<bool> {
+        let name = Name { user: &surroundings::user(), program: None };
+        let mut summary = Run::default();
+        let written = job.write(target, name, &mut |piece, number, log| {
+            summary.process(piece, number, log);
+        })?;
+        for (path, error) in &written.left_out {
+            eprintln!("netra: {} is left out: {error:#}", path.display());
+        }
+        for (path, damage) in &written.damage {
+            eprintln!("netra: {}: {}", path.display(), netra_show::sentence(damage));
+        }
+        let mut dropped = job.dropped();
+        // What a setting keeps out is not missed.
+        dropped.remove(&Loss::Excluded);
+        match self.format {
+            Told::Text => tell(job, &written, &dropped),
+            Told::Json => {
+                let mut out = output::open(Path::new("-"))?;
+                summary.json(&mut out, job, &Log::open(&written.path)?, &written.path)?;
+                out.flush()?;
+            }
+        }
+        if !self.keep {
+            match job.remove(&written) {
+                0 => {}
+                kept => {
+                    eprintln!("netra: {kept} segments stay: not read, or of processes that run");
+                }
+            }
+        }
+        Ok(written.left_out.is_empty() && written.damage.is_empty() && dropped.is_empty())
     }
-    for (path, damage) in &written.damage {
-        eprintln!("netra: {}: {}", path.display(), netra_show::sentence(damage));
-    }
+}
+
+/// Says what was recovered, for people.
+fn tell(job: &Job, written: &Written, dropped: &BTreeMap<Loss, u64>) {
     let processes = job.pieces().len() - written.left_out.len();
     let noun = if processes == 1 { "process" } else { "processes" };
     let (path, key) = (written.path.display(), job.key());
     eprintln!("netra: job {key}: {processes} {noun}, {} events -> {path}", job.events());
-    let mut dropped = job.dropped();
-    // What a setting keeps out is not missed.
-    dropped.remove(&Loss::Excluded);
-    for (loss, count) in &dropped {
+    for (loss, count) in dropped {
         eprintln!("netra: {count} events are not in it because {loss}");
     }
     for note in job.notes().keys() {
         eprintln!("netra: note: {note}");
     }
-    if !keep {
-        match job.remove(&written) {
-            0 => {}
-            kept => eprintln!("netra: {kept} segments stay: not read, or of processes that run"),
-        }
-    }
-    Ok(written.left_out.is_empty() && written.damage.is_empty() && dropped.is_empty())
 }

@@ -13,6 +13,7 @@ use netra_show::run::{self, Run};
 use netra_stream::job::{Job, Name, Target};
 use netra_stream::memory;
 
+use super::reading::Told;
 use crate::collect::{Found, Pieces};
 use crate::doctor::{self, Level};
 use crate::launch::child::{self, End};
@@ -56,6 +57,9 @@ pub(crate) struct Args {
     /// Say nothing unless something goes wrong
     #[arg(short, long)]
     quiet: bool,
+    /// How to speak when it has ended; JSON is one line on standard error, the last one
+    #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
+    format: Told,
     /// The command and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     command: Vec<OsString>,
@@ -97,14 +101,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         }
         End::Ran(status) => {
             let found = if recording { pieces.collect() } else { Found::default() };
-            let running = found.running;
             if recording && let Err(error) = args.finish(&pieces, found, &target) {
                 // The command's exit code stays its own.
                 eprintln!("netra: {error:#}");
             }
-            if !running {
-                pieces.clear();
-            }
+            pieces.clear();
             Ok(child::end_like(status))
         }
     }
@@ -124,7 +125,7 @@ impl Args {
         let existing = env::var_os("LD_PRELOAD");
         command.env("LD_PRELOAD", library::join(existing.as_deref(), &library));
         command.env("NETRA_JOB", &pieces.key).env("NETRA_LOG_DIR", &pieces.folder);
-        command.env_remove("NETRA_LOG_FILE");
+        command.env("NETRA_LOG_DIR_LATER", &pieces.later).env_remove("NETRA_LOG_FILE");
         if self.no_trace {
             command.env("NETRA_TRACE", "off");
         } else if let Some(budget) = &self.trace_budget {
@@ -191,9 +192,13 @@ impl Args {
         }
         let log = Log::open(&written.path)?;
         let mut text = Vec::new();
-        let terminal = std::io::stderr().is_terminal() && env::var_os("NO_COLOR").is_none();
-        summary.text(&mut text, &job, &log, terminal)?;
-        run::place(&mut text, &written.path)?;
+        if self.format == Told::Json {
+            summary.json(&mut text, &job, &log, &written.path)?;
+        } else {
+            let terminal = std::io::stderr().is_terminal() && env::var_os("NO_COLOR").is_none();
+            summary.text(&mut text, &job, &log, terminal)?;
+            run::place(&mut text, &written.path)?;
+        }
         // Whoever closed standard error does not want to read it.
         drop(std::io::stderr().write_all(&text));
         Ok(())

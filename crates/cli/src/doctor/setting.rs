@@ -25,6 +25,7 @@ const KNOWN: &[(&str, Kind)] = &[
     ("INCLUDE", Kind::Text),
     ("JOB", Kind::Text),
     ("LOG_DIR", Kind::Path),
+    ("LOG_DIR_LATER", Kind::Path),
     ("LOG_FILE", Kind::Path),
     ("MODULES", Kind::Text),
     ("PRELOAD", Kind::Path),

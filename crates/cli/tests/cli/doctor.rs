@@ -56,6 +56,12 @@ fn what_can_not_be_recorded_is_1_and_says_why() {
     let path = program(&place, 0o4755, |_| {});
     let said = last(&place, &path, 1);
     assert!(said.contains("runs with other rights"), "{said}");
+    let done = doctor(&place, &["--format", "json", path.to_str().expect("a plain name")]);
+    assert_eq!(done.code, 1);
+    let read: serde_json::Value = serde_json::from_slice(&done.out).expect("JSON");
+    let worst = read.as_array().and_then(|all| all.last()).expect("findings");
+    assert_eq!(worst["level"], "bad");
+    assert_eq!(format!("BAD   {}", worst["says"].as_str().expect("text")), said);
     // A program whose loader is not named is a static one.
     let path = program(&place, 0o755, |bytes| {
         let (start, count) = (usize::from(bytes[32]), usize::from(bytes[56]));

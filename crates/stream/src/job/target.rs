@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
 use netra_event::jenkins64;
 
 use crate::source::Piece;
@@ -37,6 +37,19 @@ impl Target {
         Some(data?.join("netra/logs"))
     }
 
+    /// The folder of a log that begins today.
+    #[must_use]
+    pub fn today(&self) -> PathBuf {
+        self.folder(u64::try_from(Timestamp::now().as_second()).unwrap_or(0))
+    }
+
+    fn folder(&self, now: u64) -> PathBuf {
+        match self {
+            Target::File(path) => path.parent().unwrap_or(Path::new("/")).to_owned(),
+            Target::Folder(folder) => folder.join(day(now).strftime("%Y/%m/%d").to_string()),
+        }
+    }
+
     /// The log's path; `salt` makes it differ from others.
     pub(super) fn path(&self, first: &Piece, begin: Name<'_>, salt: u64) -> PathBuf {
         match self {
@@ -48,10 +61,7 @@ impl Target {
 
 /// `YYYY/MM/DD/<user>_<program>_id<job>-<process>_<month>-<day>-<second>-<salt>_<1>.darshan`.
 fn name(first: &Piece, Name { user, program: given }: Name<'_>, salt: u64) -> String {
-    let seconds = i64::try_from(first.start.0 / 1_000_000_000).unwrap_or(0);
-    // UTC, as the library has it: one job's logs lie in one folder wherever its processes think
-    // they are.
-    let time = Timestamp::from_second(seconds).unwrap_or_default().to_zoned(TimeZone::UTC);
+    let time = day(first.start.0 / 1_000_000_000);
     let second_of_day =
         i32::from(time.hour()) * 3600 + i32::from(time.minute()) * 60 + i32::from(time.second());
     let program = program(given.map_or(&first.command, str::as_bytes));
@@ -66,6 +76,13 @@ fn name(first: &Piece, Name { user, program: given }: Name<'_>, salt: u64) -> St
         time.month(),
         time.day(),
     )
+}
+
+/// A moment in UTC, as the library has it: one job's logs lie in one folder wherever its processes
+/// think they are.
+fn day(seconds: u64) -> Zoned {
+    let seconds = i64::try_from(seconds).unwrap_or(0);
+    Timestamp::from_second(seconds).unwrap_or_default().to_zoned(TimeZone::UTC)
 }
 
 /// The last part of the program's path; what a name can not hold is left out.
@@ -91,6 +108,13 @@ mod tests {
         ] {
             assert_eq!(program(command), name);
         }
+    }
+
+    #[test]
+    fn a_folder_is_that_of_the_day() {
+        let folder = |target: Target| target.folder(1_794_787_200);
+        assert_eq!(folder(Target::Folder("/d".into())), Path::new("/d/2026/11/16"));
+        assert_eq!(folder(Target::File("/e/a.darshan".into())), Path::new("/e"));
     }
 
     #[test]
