@@ -17,10 +17,12 @@ mod error;
 pub mod frame;
 pub mod job;
 pub mod memory;
+pub mod offset;
 pub mod pack;
 pub mod render;
 pub mod sample;
 pub mod sink;
 pub mod source;
+pub mod topic;
 
 pub use error::{Error, Result};

@@ -1,0 +1,13 @@
+//! Streams with tags: whoever wants gets what is published, as it comes, and never holds anybody back.
+//!
+//! The [`Board`] shows every frame that a daemon takes to those whose [`Wish`] names it. Each
+//! [`Subscription`] has a bounded [`Queue`]; what had no room is counted, and told at the place where it is
+//! missing.
+
+mod board;
+mod queue;
+mod tag;
+
+pub use board::{Board, MOST, Subscription};
+pub use queue::{Item, Limits, Loss, Queue};
+pub use tag::{IO, LONGEST, METRICS, Wish, is_essential, publishable, tag_of};
