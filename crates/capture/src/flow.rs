@@ -41,6 +41,13 @@ impl Shard {
         }
     }
 
+    /// Adds 1 to the word that lies so many behind `AT`.
+    pub fn count<const AT: usize>(&self, behind: usize) {
+        if let Some(word) = self.from::<AT>().get(behind) {
+            add(word, 1);
+        }
+    }
+
     /// Counts changes between reading (1) and writing (2).
     pub fn switch<const LAST: usize, const SWITCHES: usize>(&self, kind: u64) {
         let last = self.get::<LAST>();

@@ -20,11 +20,12 @@ use core::ffi::CStr;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::arch;
-use crate::hook::{hdf5, uring};
+use crate::hook::{hdf5, pnetcdf, uring};
 use crate::tls;
 
 /// The families of hooks. A layer adds its line.
-pub static FAMILIES: &[&Family] = &[&hdf5::FAMILY, &uring::LIBURING, &uring::INLINED];
+pub static FAMILIES: &[&Family] =
+    &[&hdf5::FAMILY, &pnetcdf::FILES, &pnetcdf::DATA, &uring::LIBURING, &uring::INLINED];
 
 /// A library whose functions are hooked.
 pub struct Family {
@@ -65,7 +66,10 @@ impl Family {
         if !name.starts_with(self.prefix) {
             return None;
         }
-        let at = self.rows.binary_search_by(|row| row.name.cmp(name)).ok()?;
+        // A call of PnetCDF is the same for every C type that its name tells.
+        let [front, back] = pnetcdf::untyped(name);
+        let name = || front.iter().chain(back);
+        let at = self.rows.binary_search_by(|row| row.name.iter().cmp(name())).ok()?;
         self.rows.get(at)
     }
 }

@@ -120,6 +120,7 @@ impl Walk<'_> {
                 done.store(0, Ordering::Relaxed);
             }
             crate::hook::hdf5::doubt_copies();
+            crate::hook::pnetcdf::doubt_copies();
         }
         let present = |family: &&&Family| self.all().iter().any(|one| one.defines(family.mark));
         if families.iter().filter(present).count() == 0 {

@@ -9,6 +9,7 @@ pub mod load;
 pub mod map;
 pub mod metadata;
 pub mod mover;
+pub mod pnetcdf;
 pub mod posix;
 pub mod process;
 pub mod random;

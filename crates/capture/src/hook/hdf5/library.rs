@@ -5,10 +5,10 @@
 //! stack empty, and never where an answer would need I/O or other processes: names are put together from
 //! what calls were given, not by `H5Iget_name`, which may search the file.
 
-use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
-use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use core::ffi::{c_char, c_int, c_uint, c_void};
+use core::sync::atomic::Ordering;
 
-use crate::got;
+use crate::got::copy::{self, Copy};
 
 /// An id of the application's: 32 bits before HDF5 1.10, 64 since.
 pub(super) type Id = i64;
@@ -16,30 +16,9 @@ pub(super) type Id = i64;
 /// Copies that are told apart; later ones are counted, but nothing is asked of them.
 const COPIES: usize = 8;
 
-macro_rules! functions {
-    ($($name:ident = $symbol:literal: fn($($kind:ty),*) -> $result:ty;)*) => {
-        #[derive(Clone, Copy)]
-        #[expect(non_camel_case_types, reason = "as HDF5 has them")]
-        enum Place { $($name),* }
-
-        /// What is asked of a copy.
-        const NAMES: &[&CStr] = &[$($symbol),*];
-
-        impl Library {
-            $(
-                /// The copy's function of this name, if it has one.
-                pub(super) fn $name(&self) -> Option<unsafe extern "C" fn($($kind),*) -> $result> {
-                    let found = self.functions.get(Place::$name as usize)?.load(Ordering::Relaxed);
-                    let found: *const () = core::ptr::with_exposed_provenance(found);
-                    // SAFETY: a function of this name has this signature in every version.
-                    (!found.is_null()).then(|| unsafe { core::mem::transmute(found) })
-                }
-            )*
-        }
-    };
-}
-
-functions! {
+crate::copied_library! {
+    /// A copy of HDF5.
+    Library:
     version = c"H5get_libversion": fn(*mut c_uint, *mut c_uint, *mut c_uint) -> c_int;
     file_name = c"H5Fget_name": fn(Id, *mut c_char, usize) -> isize;
     kind = c"H5Iget_type": fn(Id) -> c_int;
@@ -71,117 +50,48 @@ functions! {
     clear_errors = c"H5Eclear2": fn(Id) -> c_int;
 }
 
-/// Functions that are looked for.
-const FUNCTIONS: usize = NAMES.len();
-
-const FREE: u32 = 0;
-const BUSY: u32 = 1;
-const KNOWN: u32 = 2;
-/// It was known, but objects have been unloaded since.
-const DOUBTFUL: u32 = 3;
-
-/// A copy of HDF5.
-pub(super) struct Library {
-    /// One of [`FREE`] to [`DOUBTFUL`].
-    state: AtomicU32,
-    first: AtomicUsize,
-    behind: AtomicUsize,
-    functions: [AtomicUsize; FUNCTIONS],
-    /// Not 0 where ids have 32 bits.
-    narrow: AtomicU32,
-    /// Its number plus one, 0 for the one of which nothing is known.
-    number: u32,
-}
-
-const fn library(number: u32) -> Library {
-    Library {
-        state: AtomicU32::new(FREE),
-        first: AtomicUsize::new(0),
-        behind: AtomicUsize::new(0),
-        functions: [const { AtomicUsize::new(0) }; FUNCTIONS],
-        narrow: AtomicU32::new(0),
-        number,
-    }
-}
-
 static LIBRARIES: [Library; COPIES] = [
-    library(1),
-    library(2),
-    library(3),
-    library(4),
-    library(5),
-    library(6),
-    library(7),
-    library(8),
+    Library(Copy::new(1)),
+    Library(Copy::new(2)),
+    Library(Copy::new(3)),
+    Library(Copy::new(4)),
+    Library(Copy::new(5)),
+    Library(Copy::new(6)),
+    Library(Copy::new(7)),
+    Library(Copy::new(8)),
 ];
-static UNKNOWN: Library = library(0);
+static UNKNOWN: Library = Library(Copy::new(0));
 
 impl Library {
     /// The copy that a function belongs to.
     pub(super) fn of(real: *const ()) -> &'static Library {
-        let address = real.addr();
-        let known = |library: &&Library| {
-            library.state.load(Ordering::Acquire) == KNOWN && library.holds(address)
-        };
-        match LIBRARIES.iter().find(known) {
-            Some(library) => library,
-            None => Library::meet(address),
-        }
+        copy::of(&LIBRARIES, &NAMES, real, Library::meet).unwrap_or(&UNKNOWN)
     }
 
-    fn holds(&self, address: usize) -> bool {
-        self.first.load(Ordering::Relaxed) <= address
-            && address < self.behind.load(Ordering::Relaxed)
-    }
-
-    fn claim(&self, state: u32) -> bool {
-        self.state.compare_exchange(state, BUSY, Ordering::AcqRel, Ordering::Relaxed).is_ok()
-    }
-
-    #[cold]
-    fn meet(address: usize) -> &'static Library {
-        // What is there again keeps its number, and with it the ids that are known.
-        let again = LIBRARIES.iter().find(|copy| copy.holds(address) && copy.claim(DOUBTFUL));
-        // Two threads at once may both meet a copy; each then has a number for it, and ids that one
-        // thread opened are strangers to the other until they are asked about. That is all.
-        let Some(library) = again.or_else(|| LIBRARIES.iter().find(|copy| copy.claim(FREE))) else {
-            return &UNKNOWN;
-        };
-        let found = got::copy::functions(address, NAMES, &library.functions);
-        let Some((first, behind)) = found else {
-            library.state.store(FREE, Ordering::Release);
-            return &UNKNOWN;
-        };
-        library.first.store(first, Ordering::Relaxed);
-        library.behind.store(behind, Ordering::Relaxed);
+    /// Looks how wide the ids of a copy are.
+    fn meet(&self) {
         let (mut major, mut minor, mut release) = (0, 0, 0);
-        if let Some(version) = library.version() {
+        if let Some(version) = self.version() {
             // SAFETY: three numbers of ours.
             unsafe { version(&raw mut major, &raw mut minor, &raw mut release) };
         }
-        library.narrow.store(u32::from(major == 1 && minor < 10), Ordering::Relaxed);
-        library.state.store(KNOWN, Ordering::Release);
-        library
+        self.0.trait_word.store(u32::from(major == 1 && minor < 10), Ordering::Relaxed);
     }
 
-    /// Doubts all copies: an object was unloaded, and another may lie at its addresses.
+    /// An object was unloaded.
     pub(super) fn doubt_all() {
-        for library in &LIBRARIES {
-            let state = &library.state;
-            // One that is being looked up is looked up now.
-            let _was = state.compare_exchange(KNOWN, DOUBTFUL, Ordering::AcqRel, Ordering::Relaxed);
-        }
+        copy::doubt(&LIBRARIES);
     }
 
     /// An id as a number: what stands above 32 bits is chance in old versions.
     pub(super) fn id(&self, raw: Id) -> Id {
         // The low half is the id there, with its sign.
-        if self.narrow.load(Ordering::Relaxed) != 0 { Id::from(raw as i32) } else { raw }
+        if self.0.trait_word.load(Ordering::Relaxed) != 0 { Id::from(raw as i32) } else { raw }
     }
 
     /// An id together with its copy: what handles are known by.
     pub(super) fn key(&self, raw: Id) -> u64 {
-        self.id(raw).cast_unsigned() ^ u64::from(self.number) << 48
+        self.id(raw).cast_unsigned() ^ u64::from(self.0.number) << 48
     }
 
     /// Asks something that may well be refused, without a word on the application's error stack or

@@ -23,6 +23,7 @@ use crate::got::Family;
 use crate::nest::{Enclosing, Said, Within};
 use crate::real;
 use library::Library;
+pub(crate) use place::file as named_file;
 
 /// What a failed call's event says: HDF5 gives no number.
 const REFUSED: i64 = -(libc::EIO as i64);
@@ -83,8 +84,8 @@ macro_rules! hooks {
         $crate::slot_hook! {$(
             #[doc = concat!("`", stringify!($function), "`.")]
             $(#[$meta])*
-            fn $name($($arg: $kind),*) -> $result, real, site => {
-                let Some(outer) = $crate::nest::enter(netra_event::Function::$function, site) else {
+            fn $name($($arg: $kind),*) -> $result, real, taken => {
+                let Some(outer) = $crate::nest::enter(netra_event::Function::$function, taken) else {
                     // SAFETY: the caller's contract is the real function's.
                     return unsafe { real($($arg),*) };
                 };

@@ -76,10 +76,10 @@ hooks! {
 crate::slot_hook! {
     /// `H5Idec_ref`: closes what an id stands for when nobody refers to it any more. It is called for ids
     /// of all kinds; only the end of something that is followed is recorded.
-    fn dec_ref(id: Id) -> c_int, real, site => {
+    fn dec_ref(id: Id) -> c_int, real, taken => {
         let library = Library::of(real as *const ());
         let outer = match handle::find(library.key(id)) {
-            Some(_) => nest::enter(Function::H5IdecRef, site),
+            Some(_) => nest::enter(Function::H5IdecRef, taken),
             None => None,
         };
         // SAFETY: the caller's contract is the real function's.

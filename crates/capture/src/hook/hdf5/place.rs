@@ -18,7 +18,7 @@ pub(super) const UNNAMED: &[u8] = b"/<unnamed>";
 ///
 /// # Safety
 /// `given` is null or a C string.
-pub(super) unsafe fn file(thread: &Thread, given: *const c_char) -> Option<u32> {
+pub(crate) unsafe fn file(thread: &Thread, given: *const c_char) -> Option<u32> {
     if given.is_null() {
         return None;
     }
