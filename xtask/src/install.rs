@@ -54,6 +54,12 @@ const PYTHON: &[Need] = &[
         reason: "PyDarshan: its own library and example logs judge our reader",
     },
     Need { package: "drishti-io==0.8", reason: "Drishti: what our diagnosis is measured beside" },
+    Need { package: "duckdb==2.0.0", reason: "takes tables of our Python package" },
+    Need { package: "maturin==1.16.0", reason: "builds our Python package" },
+    Need { package: "mypy==2.4.1", reason: "checks the types of our Python package" },
+    Need { package: "polars==2.1.0", reason: "takes tables of our Python package" },
+    Need { package: "pyarrow==26.0.1", reason: "takes tables of our Python package" },
+    Need { package: "pytest==9.2.0", reason: "runs the tests of our Python package" },
 ];
 
 /// What is here after an installation, and what is not.

@@ -10,6 +10,7 @@ mod compare;
 mod demo;
 mod install;
 mod place;
+mod python;
 mod step;
 mod symbols;
 mod test;
@@ -62,6 +63,7 @@ const COMMANDS: &[Command] = &[
         says: "install what the tests need, and say what is missing",
         run: install::run,
     },
+    Command { name: "wheel", says: "build the Python package", run: python::wheel },
     Command { name: "web", says: "build the report page (needs Node.js)", run: web::run },
     Command {
         name: "workload",

@@ -9,7 +9,7 @@ use crate::artifact;
 use crate::install::{self, Installed};
 use crate::place::{cargo, on_path, run as start};
 use crate::step::Steps;
-use crate::{tidy, web};
+use crate::{python, tidy, web};
 
 /// What every step may ask for.
 pub(crate) struct Run {
@@ -35,6 +35,7 @@ const STEPS: &[Step] = &[
     Step { name: "clippy", long: false, work: clippy },
     Step { name: "artifact", long: false, work: |_| artifact::run(&[]) },
     Step { name: "tests", long: false, work: tests },
+    Step { name: "python", long: false, work: packaged },
     Step { name: "documentation", long: false, work: documentation },
     Step { name: "examples in documentation", long: false, work: examples },
 ];
@@ -82,6 +83,11 @@ fn tests(run: &Run) -> Result<()> {
         command.env("NETRA_TEST_LONG", "1");
     }
     start(&mut command)
+}
+
+/// The Python package; where there is no Python, the step before has said so.
+fn packaged(run: &Run) -> Result<()> {
+    run.installed.python.as_deref().map_or(Ok(()), python::test)
 }
 
 /// nextest does not run them.

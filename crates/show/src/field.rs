@@ -9,21 +9,32 @@ use netra_event::Module;
 
 /// A value as machines get it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Value<'a> {
+pub enum Value<'a> {
+    /// A whole number.
     Int(i64),
+    /// A whole number without sign: an id, a count.
     Unsigned(u64),
+    /// A time, a variance.
     Float(f64),
+    /// A name, in any encoding.
     Text(&'a [u8]),
 }
 
 /// Whoever takes the values of a record, one after another.
-pub(crate) trait Take {
+pub trait Take {
+    /// Takes one.
+    ///
+    /// # Errors
+    /// If it can not be written; nothing more is handed over then.
     fn take(&mut self, name: &str, value: Value<'_>) -> Result<()>;
 }
 
 /// Hands every value of a record over, in the order of the text lines. Segments of a trace are not
 /// values: they have a face of their own.
-pub(crate) fn each(module: Module, record: &Record<'_>, to: &mut impl Take) -> Result<()> {
+///
+/// # Errors
+/// The taker's.
+pub fn each(module: Module, record: &Record<'_>, to: &mut impl Take) -> Result<()> {
     match record {
         Record::Counters(record) => counters(module, record, to),
         Record::Lustre(record) => striping(record, to),

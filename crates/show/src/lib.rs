@@ -12,7 +12,6 @@
 
 mod csv;
 mod derived;
-mod field;
 mod head;
 mod json;
 mod member;
@@ -24,6 +23,7 @@ mod time;
 pub mod compare;
 pub mod counters;
 pub mod difference;
+pub mod field;
 pub mod html;
 pub mod info;
 pub mod load;

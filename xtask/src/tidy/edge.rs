@@ -49,6 +49,17 @@ const ROWS: &[Row] = &[
             "netra-show",
         ],
     ),
+    row(
+        "netra-python",
+        &[
+            "netra-event",
+            "netra-darshan",
+            "netra-stream",
+            "netra-store",
+            "netra-analyse",
+            "netra-show",
+        ],
+    ),
 ];
 
 /// Crates that ship nothing: tests and tools stand outside the order.

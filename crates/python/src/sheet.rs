@@ -1,0 +1,231 @@
+//! Columns that grow until they are a batch. Only those that somebody wants exist.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    ArrayRef, DictionaryArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
+    UInt64Array,
+};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Int,
+    Unsigned,
+    Float,
+    /// A text that repeats: stored once, and a number in each row.
+    Label,
+}
+
+/// A column's name and what it holds. Every column may have holes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Head {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+}
+
+impl Head {
+    pub(crate) fn new(name: &str, kind: Kind) -> Head {
+        Head { name: name.to_owned(), kind }
+    }
+
+    fn field(&self) -> Field {
+        let kind = match self.kind {
+            Kind::Int => DataType::Int64,
+            Kind::Unsigned => DataType::UInt64,
+            Kind::Float => DataType::Float64,
+            Kind::Label => {
+                DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
+            }
+        };
+        Field::new(&self.name, kind, true)
+    }
+}
+
+/// The shape of a table, with the columns that are wanted.
+#[derive(Debug, Clone)]
+pub(crate) struct Shape {
+    pub(crate) schema: SchemaRef,
+    /// For each column of the whole table, its place among the wanted ones.
+    places: Vec<Option<usize>>,
+    kinds: Vec<Kind>,
+}
+
+impl Shape {
+    /// Those of `heads` that `wanted` names, in the order of `wanted`; all without it. The error is a
+    /// name that is no column.
+    pub(crate) fn new(heads: &[Head], wanted: Option<&[String]>) -> Result<Shape, String> {
+        let mut places = vec![None; heads.len()];
+        let mut chosen = Vec::new();
+        match wanted {
+            None => {
+                chosen.extend(0..heads.len());
+            }
+            Some(names) => {
+                for name in names {
+                    let place = heads.iter().position(|head| head.name == *name);
+                    let place = place.ok_or_else(|| name.clone())?;
+                    if !chosen.contains(&place) {
+                        chosen.push(place);
+                    }
+                }
+            }
+        }
+        for (to, &from) in chosen.iter().enumerate() {
+            if let Some(place) = places.get_mut(from) {
+                *place = Some(to);
+            }
+        }
+        let chosen: Vec<&Head> = chosen.iter().filter_map(|&place| heads.get(place)).collect();
+        let fields: Vec<Field> = chosen.iter().map(|head| head.field()).collect();
+        let kinds = chosen.iter().map(|head| head.kind).collect();
+        Ok(Shape { schema: Arc::new(Schema::new(fields)), places, kinds })
+    }
+}
+
+/// A growing batch.
+pub(crate) struct Sheet {
+    shape: Shape,
+    columns: Vec<Column>,
+    rows: usize,
+}
+
+enum Column {
+    Int(Vec<Option<i64>>),
+    Whole(Vec<i64>),
+    Unsigned(Vec<Option<u64>>),
+    Float(Vec<Option<f64>>),
+    Real(Vec<f64>),
+    Label { texts: Vec<String>, known: HashMap<Vec<u8>, i32>, rows: Vec<Option<i32>> },
+}
+
+impl Sheet {
+    pub(crate) fn new(shape: &Shape) -> Sheet {
+        let columns = shape.kinds.iter().map(|&kind| Column::new(kind)).collect();
+        Sheet { shape: shape.clone(), columns, rows: 0 }
+    }
+
+    /// Rows that are complete.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The column of the whole table that has this number, if it is wanted.
+    fn column(&mut self, number: usize) -> Option<&mut Column> {
+        let place = (*self.shape.places.get(number)?)?;
+        self.columns.get_mut(place)
+    }
+
+    /// Whole numbers for the next rows.
+    pub(crate) fn ints(&mut self, number: usize, values: impl Iterator<Item = i64>) {
+        match self.column(number) {
+            Some(Column::Whole(rows)) => rows.extend(values),
+            Some(Column::Int(rows)) => rows.extend(values.map(Some)),
+            _ => {}
+        }
+    }
+
+    /// Whole numbers without sign for the next rows.
+    pub(crate) fn unsigned(&mut self, number: usize, values: impl Iterator<Item = Option<u64>>) {
+        if let Some(Column::Unsigned(rows)) = self.column(number) {
+            rows.extend(values);
+        }
+    }
+
+    /// Times for the next rows.
+    pub(crate) fn floats(&mut self, number: usize, values: impl Iterator<Item = f64>) {
+        match self.column(number) {
+            Some(Column::Real(rows)) => rows.extend(values),
+            Some(Column::Float(rows)) => rows.extend(values.map(Some)),
+            _ => {}
+        }
+    }
+
+    /// The same text in the next `count` rows.
+    pub(crate) fn label(&mut self, number: usize, text: Option<&[u8]>, count: usize) {
+        if let Some(Column::Label { texts, known, rows }) = self.column(number) {
+            let place = text.map(|text| intern(texts, known, text));
+            rows.extend(std::iter::repeat_n(place, count));
+        }
+    }
+
+    /// Says that `count` rows have been filled in; columns that got nothing have holes there.
+    pub(crate) fn end_rows(&mut self, count: usize) {
+        self.rows += count;
+        for column in &mut self.columns {
+            column.fill(self.rows);
+        }
+    }
+
+    /// The rows so far as a batch; goes on empty.
+    pub(crate) fn take(&mut self) -> Result<RecordBatch, ArrowError> {
+        let columns = self.columns.iter_mut().map(Column::take).collect::<Result<Vec<_>, _>>()?;
+        let options = arrow_array::RecordBatchOptions::new()
+            .with_row_count(Some(std::mem::take(&mut self.rows)));
+        RecordBatch::try_new_with_options(self.shape.schema.clone(), columns, &options)
+    }
+}
+
+fn intern(texts: &mut Vec<String>, known: &mut HashMap<Vec<u8>, i32>, text: &[u8]) -> i32 {
+    if let Some(&place) = known.get(text) {
+        return place;
+    }
+    let place = i32::try_from(texts.len()).unwrap_or(i32::MAX);
+    texts.push(String::from_utf8_lossy(text).into_owned());
+    known.insert(text.to_vec(), place);
+    place
+}
+
+impl Column {
+    fn new(kind: Kind) -> Column {
+        match kind {
+            Kind::Int => Column::Whole(Vec::new()),
+            Kind::Unsigned => Column::Unsigned(Vec::new()),
+            Kind::Float => Column::Real(Vec::new()),
+            Kind::Label => {
+                Column::Label { texts: Vec::new(), known: HashMap::new(), rows: Vec::new() }
+            }
+        }
+    }
+
+    /// Holes up to a number of rows. A column without holes is kept without their map.
+    fn fill(&mut self, count: usize) {
+        match self {
+            Column::Whole(rows) if rows.len() < count => {
+                let mut holed: Vec<Option<i64>> = rows.drain(..).map(Some).collect();
+                holed.resize(count, None);
+                *self = Column::Int(holed);
+            }
+            Column::Real(rows) if rows.len() < count => {
+                let mut holed: Vec<Option<f64>> = rows.drain(..).map(Some).collect();
+                holed.resize(count, None);
+                *self = Column::Float(holed);
+            }
+            Column::Int(rows) => rows.resize(count, None),
+            Column::Unsigned(rows) => rows.resize(count, None),
+            Column::Float(rows) => rows.resize(count, None),
+            Column::Label { rows, .. } => rows.resize(count, None),
+            Column::Whole(_) | Column::Real(_) => {}
+        }
+    }
+
+    fn take(&mut self) -> Result<ArrayRef, ArrowError> {
+        use std::mem::take;
+        Ok(match self {
+            Column::Whole(rows) => Arc::new(Int64Array::from(take(rows))),
+            Column::Int(rows) => Arc::new(Int64Array::from(take(rows))),
+            Column::Unsigned(rows) => Arc::new(UInt64Array::from(take(rows))),
+            Column::Real(rows) => Arc::new(Float64Array::from(take(rows))),
+            Column::Float(rows) => Arc::new(Float64Array::from(take(rows))),
+            // What was seen stays: the same text keeps its number over all batches.
+            Column::Label { texts, rows, .. } => {
+                let texts = StringArray::from_iter_values(texts.iter());
+                let rows = Int32Array::from(take(rows));
+                Arc::new(DictionaryArray::<Int32Type>::try_new(rows, Arc::new(texts))?)
+            }
+        })
+    }
+}
