@@ -8,6 +8,7 @@ mod contest;
 mod follow;
 mod measured;
 mod parse;
+mod python;
 mod report;
 
 use anyhow::{Result, bail};
@@ -28,6 +29,11 @@ const BENCHES: &[Bench] = &[
         name: "parse",
         says: "reading logs: netra, the C tools (where on the PATH) and PyDarshan",
         run: parse::run,
+    },
+    Bench {
+        name: "python",
+        says: "traces into data frames: our Python package and PyDarshan",
+        run: python::run,
     },
     Bench {
         name: "report",

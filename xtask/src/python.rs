@@ -7,7 +7,6 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::install;
 use crate::place::{output, root, run as start, target};
 
 /// Interpreters that the wheel is for, oldest first.
@@ -15,7 +14,7 @@ const VERSIONS: &[&str] = &["3.9", "3.10", "3.11", "3.12", "3.13"];
 
 /// `cargo xtask wheel`: as it is shipped.
 pub(crate) fn wheel(_: &[String]) -> Result<()> {
-    let installed = install::all();
+    let installed = crate::install::all();
     installed.check()?;
     let python = installed.python.context("there is no Python here to build the package with")?;
     println!("{}", build(&python, "release")?.display());
@@ -25,10 +24,7 @@ pub(crate) fn wheel(_: &[String]) -> Result<()> {
 /// Builds the wheel, installs it beside its judges, runs its tests, and tries it without any
 /// other package on each interpreter of this machine.
 pub(crate) fn test(python: &Path) -> Result<()> {
-    let wheel = build(python, "dev")?;
-    let mut pip = Command::new(python);
-    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]);
-    start(pip.arg("--force-reinstall").arg(&wheel))?;
+    let wheel = install(python, "dev")?;
     let mut pytest = Command::new(python);
     pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "crates/python/tests"]);
     start(pytest.current_dir(root()))?;
@@ -43,6 +39,15 @@ pub(crate) fn test(python: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Builds the wheel and puts it into the private environment.
+pub(crate) fn install(python: &Path, profile: &str) -> Result<PathBuf> {
+    let wheel = build(python, profile)?;
+    let mut pip = Command::new(python);
+    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]);
+    start(pip.arg("--force-reinstall").arg(&wheel))?;
+    Ok(wheel)
 }
 
 /// The profile is that of everything else, so that dependencies are compiled once.

@@ -34,7 +34,7 @@ for module in ('DXT_POSIX', 'DXT_MPIIO'):
 ";
 
 /// Our programs, built as they are shipped.
-struct Programs {
+pub(super) struct Programs {
     netra: PathBuf,
     columns: PathBuf,
     make: PathBuf,
@@ -43,10 +43,8 @@ struct Programs {
 /// `cargo xtask bench parse`.
 pub(crate) fn run(_: &[String]) -> Result<()> {
     let programs = build()?;
-    let folder = target().join("bench");
-    fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
-    let segments = made(&programs, &folder, "segments", SEGMENTS)?;
-    let large = made(&programs, &folder, "gibibyte", GIBIBYTE)?;
+    let segments = segments(&programs)?;
+    let large = made(&programs, "gibibyte", GIBIBYTE)?;
     let largest = largest(|log| fs::metadata(log).map_or(0, |data| data.len()))?;
     let traced = largest_trace(&programs)?;
 
@@ -63,7 +61,7 @@ pub(crate) fn run(_: &[String]) -> Result<()> {
     measured::keep("parse", &rows)
 }
 
-fn build() -> Result<Programs> {
+pub(super) fn build() -> Result<Programs> {
     start(&mut cargo(&["build", "--release", "--package", "netra-cli"]))?;
     start(&mut cargo(&["build", "--release", "--package", "netra-darshan", "--examples"]))?;
     let release = target().join("release");
@@ -74,8 +72,15 @@ fn build() -> Result<Programs> {
     })
 }
 
+/// A log with ten million segments.
+pub(super) fn segments(programs: &Programs) -> Result<PathBuf> {
+    made(programs, "segments", SEGMENTS)
+}
+
 /// A log made once and kept in the target directory.
-fn made(programs: &Programs, folder: &Path, kind: &str, size: &str) -> Result<PathBuf> {
+fn made(programs: &Programs, kind: &str, size: &str) -> Result<PathBuf> {
+    let folder = target().join("bench");
+    fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
     let path = folder.join(format!("{kind}-{size}.darshan"));
     if !path.exists() {
         println!("making {}", path.display());
@@ -87,7 +92,7 @@ fn made(programs: &Programs, folder: &Path, kind: &str, size: &str) -> Result<Pa
 }
 
 /// The log with the largest trace; a log without one says nothing about `dxt`.
-fn largest_trace(programs: &Programs) -> Result<PathBuf> {
+pub(super) fn largest_trace(programs: &Programs) -> Result<PathBuf> {
     largest(|log| {
         // Its exit code is 1 for a log that is incomplete, which is no obstacle here.
         let info =

@@ -1,0 +1,113 @@
+//! The Python package beside PyDarshan: segments into a data frame, import, memory.
+//!
+//! Times are taken inside the interpreter, around the reading alone, in a fresh process each: what a
+//! person waits for in a notebook.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+
+use super::measured::{self, Row, Target};
+use super::parse;
+use crate::place::output;
+use crate::{install, python};
+
+const ROUNDS: usize = 5;
+const SECONDS: &str = "s of wall time";
+
+/// Reads a trace into a data frame; prints how long it took, the rows, and the peak of memory in KiB.
+const NETRA: &str = "
+import resource, sys, time
+import netra, pandas, pyarrow
+start = time.perf_counter()
+frame = netra.open(sys.argv[1]).dxt('POSIX').to_pandas()
+took = time.perf_counter() - start
+print(took, len(frame), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+";
+const PYDARSHAN: &str = "
+import resource, sys, time
+import darshan, pandas
+start = time.perf_counter()
+report = darshan.DarshanReport(sys.argv[1], read_all=False)
+report.mod_read_all_dxt_records('DXT_POSIX', dtype='pandas')
+took = time.perf_counter() - start
+rows = sum(len(one['read_segments']) + len(one['write_segments']) for one in report.records['DXT_POSIX'])
+print(took, rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+";
+const IMPORT: &str = "
+import time
+start = time.perf_counter()
+import netra
+print(time.perf_counter() - start, 0, 0)
+";
+
+/// What one run printed.
+struct Said {
+    seconds: f64,
+    rows: f64,
+    peak_mib: f64,
+}
+
+/// `cargo xtask bench python`.
+pub(crate) fn run(_: &[String]) -> Result<()> {
+    let programs = parse::build()?;
+    let many = parse::segments(&programs)?;
+    let traced = parse::largest_trace(&programs)?;
+    let python = install::all().python.context("there is no Python here")?;
+    python::install(&python, "release")?;
+
+    let (mut ours, mut theirs, mut imports) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        ours.push(say(&python, NETRA, &traced)?);
+        theirs.push(say(&python, PYDARSHAN, &traced)?);
+        imports.push(say(&python, IMPORT, &traced)?);
+    }
+    let large = say(&python, NETRA, &many)?;
+    let (ours, theirs, import) = (median(ours)?, median(theirs)?, median(imports)?);
+    let name = format!("{} segments into a data frame", ours.rows);
+    let row = |name: String, unit, value, peer, target| Row {
+        name,
+        unit,
+        command: "netra.open(LOG).dxt('POSIX').to_pandas()".into(),
+        value,
+        peer,
+        target,
+    };
+    let peer = Some(("PyDarshan, dtype='pandas'".to_owned(), theirs.seconds));
+    measured::keep(
+        "python",
+        &[
+            row(name.clone(), SECONDS, ours.seconds, peer, Target::RatioAtLeast(20.0)),
+            row(name, SECONDS, ours.seconds, None, Target::Below(0.1)),
+            row(
+                format!("{} segments into a data frame", large.rows),
+                SECONDS,
+                large.seconds,
+                None,
+                Target::Below(3.0),
+            ),
+            row("memory of the same".into(), "MiB", large.peak_mib, None, Target::Below(1024.0)),
+            Row {
+                command: "import netra".into(),
+                ..row("import".into(), SECONDS, import.seconds, None, Target::Below(0.05))
+            },
+        ],
+    )
+}
+
+fn say(python: &Path, code: &str, log: &Path) -> Result<Said> {
+    let bytes = output(Command::new(python).args(["-c", code]).arg(log))?;
+    let text = String::from_utf8_lossy(&bytes);
+    let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    match numbers[..] {
+        [seconds, rows, peak] => Ok(Said { seconds, rows, peak_mib: peak / 1024.0 }),
+        _ => anyhow::bail!("expected three numbers, got {text:?}"),
+    }
+}
+
+fn median(mut runs: Vec<Said>) -> Result<Said> {
+    runs.sort_by(|one, other| one.seconds.total_cmp(&other.seconds));
+    let middle = runs.len() / 2;
+    runs.into_iter().nth(middle).context("nothing was run")
+}
