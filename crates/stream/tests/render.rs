@@ -206,3 +206,198 @@ fn damaged_segments_render_what_they_have() {
         }
     }
 }
+
+/// The messages of HDF5 calls on two data sets of one file.
+mod hdf5 {
+    use super::*;
+    use netra_event::segment::extension::{Head, SELECTIONS, Shape, Writer};
+    use netra_event::{NO_OFFSET, Nanos};
+    use netra_stream::render::{About, File, Message, Process, Reference};
+    use netra_stream::source::Timed;
+
+    const WITHIN: (u64, &[u8]) = (7, b"/scratch/a.h5");
+    const FILE: File<'_> = File { id: 7, name: WITHIN.1, within: None, elements: None };
+
+    fn set(index: u32) -> Option<File<'static>> {
+        let name: &[u8] = match index {
+            3 => b"/scratch/a.h5:/grid/x",
+            4 => b"/scratch/a.h5:/grid/y",
+            _ => return None,
+        };
+        let elements = (index == 3).then_some(1000);
+        Some(File { id: u64::from(index) * 100, name, within: Some(WITHIN), elements })
+    }
+
+    fn process() -> Process {
+        let (job, host, exe) = ("j".to_owned(), "n1".to_owned(), "/bin/app".to_owned());
+        let rank = Some(Rank(2));
+        let start = Nanos(1_000_000_000);
+        Process::new(About { job, job_id: 5, host, pid: 9, uid: 1, rank, exe, start })
+    }
+
+    fn selection(data_set: u32, shape: Shape, points: u64) -> Head {
+        Head { data_set, shape, collective: true, dimensions: 2, points, element_bytes: 8 }
+    }
+
+    /// The messages of one call, as module, op, data set, selection fields, length and duration.
+    fn messages(process: &mut Process, function: Function, selections: &[Head]) -> Vec<String> {
+        let mut writer = Writer::default();
+        for selection in selections {
+            writer.selection(selection, |_, _| 1);
+        }
+        let bytes: u64 = selections.iter().map(|one| one.points * 8).sum();
+        let index = selections.first().map_or(3, |one| one.data_set);
+        let file = if function.name().starts_with("H5F") { Some(FILE) } else { set(index) };
+        let event = event(function, index, 0, NO_OFFSET, bytes);
+        let (start, duration) = (Nanos(2_000_000_000), Nanos(8000));
+        let timed = Timed { lane: 0, index: 0, thread: 1, start, duration, event };
+        let extension = Some((SELECTIONS, writer.bytes())).filter(|found| !found.1.is_empty());
+        let to = Reference { file, extension, ..Reference::default() };
+        let call = process.call(&timed, to, &mut |index| set(index));
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let line = |one: Message<'_>| {
+            let (module, op, set) = (one.module, one.op.name(), text(one.data_set));
+            let (selection, len, dur) = (one.selection(), one.len, one.dur.0);
+            assert_eq!((one.record_id, one.off), (7, -1));
+            format!("{module} {op} {set} {selection:?} {len} {dur} {}", one.flushes)
+        };
+        Message::of(&call).map(line).collect()
+    }
+
+    #[test]
+    fn selections_of_a_data_set_add_up() {
+        let mut process = process();
+        let mut says = |function, selections: &[Head]| messages(&mut process, function, selections);
+        let none = "[-1, -1, -1, -1, -1]";
+        assert_eq!(says(Function::H5Fcreate, &[]), [format!("H5F open N/A {none} -1 8000 0")]);
+        assert_eq!(says(Function::H5Dcreate2, &[]), [format!("H5D open /grid/x {none} -1 8000 0")]);
+        let regular = selection(3, Shape::Regular, 12);
+        assert_eq!(
+            says(Function::H5Dwrite, &[regular]),
+            ["H5D write /grid/x [0, 0, 1, 2, 1000] 96 8000 0"]
+        );
+        assert_eq!(says(Function::H5Dflush, &[]), [] as [&str; 0]);
+        let points = selection(3, Shape::Points, 5);
+        assert_eq!(
+            says(Function::H5Dread, &[points]),
+            ["H5D read /grid/x [1, 0, 1, 2, 1000] 40 8000 1"]
+        );
+        assert_eq!(says(Function::H5Acreate2, &[]), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn a_call_on_several_data_sets_sends_a_message_for_each() {
+        let mut process = process();
+        let both = [selection(3, Shape::All, 1000), selection(4, Shape::Irregular, 6)];
+        assert_eq!(
+            messages(&mut process, Function::H5DwriteMulti, &both),
+            [
+                "H5D write /grid/x [0, 0, 0, 2, 1000] 8000 4000 0",
+                // Nobody knows how large this one is.
+                "H5D write /grid/y [0, 1, 0, 2, 6] 48 4000 0",
+            ]
+        );
+    }
+}
+
+/// Batches as they come from daemons.
+mod live {
+    use super::*;
+    use netra_event::frame::{Kind, Producer};
+    use netra_event::{SLOT_BYTES, WIDE};
+    use netra_stream::batch::{Batch, HEADER, Image, Part};
+    use netra_stream::frame::Subject;
+    use netra_stream::render::Live;
+
+    /// The image of a segment without its events, and the slots of its first lane.
+    fn parts(made: &Made) -> (Image, Vec<[u8; SLOT_BYTES]>) {
+        let bytes = made.bytes();
+        let view = View::new(&bytes).expect("a segment");
+        let header = &bytes[..size_of::<netra_event::segment::Header>()];
+        let mut all = vec![Part { region: HEADER, stride: 0, offset: 0, bytes: header }];
+        for region in [Region::Names, Region::Files, Region::Lanes] {
+            let (stride, bytes) = view.region(region);
+            all.push(Part { region: region as u32, stride, offset: 0, bytes });
+        }
+        let mut image = Image::default();
+        assert!(image.take(all.into_iter()));
+        let slots = made.lanes[0].events.iter().flat_map(|event| {
+            let words = match event.fits_one_slot() {
+                true => vec![event.first(0)],
+                false => {
+                    let failed = if event.failed { netra_event::FAILED } else { 0 };
+                    vec![event.first(WIDE | failed), event.second()]
+                }
+            };
+            words.into_iter().map(|words| {
+                let mut slot = [0; SLOT_BYTES];
+                for (at, word) in words.iter().enumerate() {
+                    slot[at * 8..][..8].copy_from_slice(&word.to_le_bytes());
+                }
+                slot
+            })
+        });
+        (image, slots.collect())
+    }
+
+    fn batch(slots: &[[u8; SLOT_BYTES]], from: usize, until: usize) -> Batch {
+        let part = &slots[from..until];
+        let subject = Subject {
+            kind: Kind::Events,
+            producer: Producer { host: 1, start: 2, pid: 3 },
+            lane: 0,
+            from: from as u64,
+            count: part.len() as u32,
+            events: netra_stream::batch::count_events(part, |_| {}),
+            time: 0,
+        };
+        Batch::plain(&subject, part.concat())
+    }
+
+    #[test]
+    fn batches_say_the_same_as_the_segment() {
+        let made = made();
+        let (image, slots) = parts(&made);
+        for form in [Form::ConnectorJson, Form::ConnectorCsv, Form::JsonLines] {
+            let (mut live, mut render, mut out) = (Live::default(), form.render(), Vec::new());
+            render.begin(&mut out).unwrap();
+            let mut written = 0;
+            for (from, until) in [(0, 2), (2, 5), (5, slots.len())] {
+                let batch = batch(&slots, from, until);
+                let told = live.batch(&batch, Some(&image), &mut *render, &mut out).unwrap();
+                written += told.written;
+            }
+            let (want, told) = rendered(&made, form);
+            assert_eq!((String::from_utf8(out).unwrap(), written), (want, told.written));
+        }
+    }
+
+    #[test]
+    fn what_follows_a_gap_is_marked() {
+        let (image, slots) = parts(&made());
+        let (mut live, mut render) = (Live::default(), Form::ConnectorJson.render());
+        let mut say = |live: &mut Live, from, until| {
+            let mut out = Vec::new();
+            let batch = batch(&slots, from, until);
+            let told = live.batch(&batch, Some(&image), &mut *render, &mut out).unwrap();
+            (told.written, String::from_utf8(out).unwrap().contains("\"partial\":true"))
+        };
+        assert_eq!(say(&mut live, 0, 1), (1, false));
+        assert_eq!(say(&mut live, 5, 7), (1, true));
+        let mut late = Live::default();
+        assert_eq!(say(&mut late, 1, 2), (1, true));
+        let mut told = Live::default();
+        assert_eq!(say(&mut told, 0, 1), (1, false));
+        told.missed();
+        assert_eq!(say(&mut told, 1, 2), (1, true));
+    }
+
+    #[test]
+    fn events_of_a_process_that_nobody_described_are_missing() {
+        let (_, slots) = parts(&made());
+        let (mut live, mut render) = (Live::default(), Form::JsonLines.render());
+        let batch = batch(&slots, 0, slots.len());
+        let told = live.batch(&batch, None, &mut *render, &mut Vec::new()).unwrap();
+        assert_eq!(told, Told { events: 0, written: 0, missing: 6 });
+    }
+}

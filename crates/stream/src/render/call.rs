@@ -6,7 +6,7 @@ use netra_event::{Event, Function, Nanos};
 use super::{About, Running};
 
 /// A call of a process, ready to be written down.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Call<'a> {
     /// The process.
     pub about: &'a About,
@@ -30,6 +30,8 @@ pub struct Call<'a> {
     pub extension: Option<(u32, &'a [u8])>,
     /// The fields that depend on earlier calls, for the calls that the connector sends.
     pub running: Option<Running>,
+    /// For a call on several data sets: each one's part, and `running` is the first one's.
+    pub shares: Vec<Share<'a>>,
     /// Whether events before this one are missing, so that `running` may be too small.
     pub after_loss: bool,
 }
@@ -78,4 +80,17 @@ pub struct File<'a> {
     pub name: &'a [u8],
     /// For an object inside a file (an HDF5 data set): the file's own id and name.
     pub within: Option<(u64, &'a [u8])>,
+    /// Elements of a data set, if they are known.
+    pub elements: Option<u64>,
+}
+
+/// The part of one data set in a call on several.
+#[derive(Debug, Clone, Copy)]
+pub struct Share<'a> {
+    /// The data set.
+    pub file: File<'a>,
+    /// Bytes moved.
+    pub moved: u64,
+    /// Its running fields.
+    pub running: Running,
 }

@@ -17,9 +17,12 @@ pub(super) struct Json {
 
 impl Render for Json {
     fn call(&mut self, out: &mut dyn Write, call: &Call<'_>) -> io::Result<bool> {
-        let Some(message) = Message::of(call) else { return Ok(false) };
-        out.write_all(self.message(&message))?;
-        Ok(true)
+        let mut any = false;
+        for message in Message::of(call) {
+            out.write_all(self.message(&message))?;
+            any = true;
+        }
+        Ok(any)
     }
 }
 

@@ -107,6 +107,7 @@ fn offset(line: &mut Line, key: &str, value: i64) {
 
 fn around(line: &mut Line, call: &Call<'_>) {
     if let Some(selection) = call.selections().next() {
+        line.number("data_sets", call.selections().count());
         line.text("selection", selection.shape.slug().as_bytes());
         line.number("dimensions", selection.dimensions);
         line.number("elements", selection.points);

@@ -3,7 +3,7 @@
 
 use netra_event::Nanos;
 
-use super::call::Call;
+use super::call::{Call, Share};
 use super::process::module;
 use super::running::{Operation, Running, Selected};
 
@@ -69,6 +69,8 @@ pub struct Message<'a> {
     pub data_set: &'a [u8],
     /// What was selected of it, where the call says so.
     pub selected: Option<Selected>,
+    /// Elements of the data set, if they are known.
+    pub elements: Option<u64>,
     /// Where in the file.
     pub off: i64,
     /// Bytes moved.
@@ -87,16 +89,28 @@ pub struct Message<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// The message for a call, if the connector sends one.
-    #[must_use]
-    pub fn of(call: &Call<'a>) -> Option<Message<'a>> {
-        let (running, file) = (call.running?, call.file?);
+    /// The messages for a call: none if the connector does not send such, one for each data set of a call
+    /// on several.
+    pub fn of(call: &Call<'a>) -> impl Iterator<Item = Message<'a>> {
+        let alone = match (call.running, call.file) {
+            (Some(running), Some(file)) if call.shares.is_empty() => {
+                Some(Share { file, moved: call.moved(), running })
+            }
+            _ => None,
+        };
+        let took = Nanos(call.duration.0 / call.shares.len().max(1) as u64);
+        let all = alone.into_iter().chain(call.shares.iter().copied());
+        all.filter_map(move |share| Message::one(call, share, took))
+    }
+
+    fn one(call: &Call<'a>, share: Share<'a>, took: Nanos) -> Option<Message<'a>> {
+        let Share { file, moved, running } = share;
         let module = module(call.function()?, &file)?;
         let kind = if running.operation == Operation::Open { Type::Met } else { Type::Mod };
         let on_open = |text: &'a [u8]| if kind == Type::Met { text } else { NOT_APPLICABLE };
         let (record_id, name) = file.within.unwrap_or((file.id, file.name));
         let data_set = file.within.map_or(NOT_APPLICABLE, |(_, path)| inside(file.name, path));
-        let (off, len) = place(module, &running, call);
+        let (off, len) = place(module, &running, call.event.offset, moved);
         Some(Message {
             schema: on_open(SCHEMA),
             uid: call.about.uid,
@@ -115,10 +129,11 @@ impl<'a> Message<'a> {
             op: running.operation,
             data_set,
             selected: running.selected.filter(|_| module == "H5D"),
+            elements: file.elements,
             off,
             len,
             start: Nanos(call.start.0.saturating_sub(call.about.start.0)),
-            dur: call.duration,
+            dur: took,
             total: running.total,
             timestamp: call.end(),
             partial: call.after_loss,
@@ -132,6 +147,8 @@ impl Message<'_> {
     pub fn selection(&self) -> [i64; 5] {
         self.selected.map_or([-1; 5], |selected| {
             let Selected { points, irregular, regular, dimensions, elements } = selected;
+            // What is selected of a data set that nobody counted is a part of it at least.
+            let elements = self.elements.unwrap_or(elements);
             [points, irregular, regular, u64::from(dimensions), elements].map(whole)
         })
     }
@@ -147,11 +164,11 @@ const fn transfers(running: &Running) -> bool {
 }
 
 /// Offset and length; HDF5 has no offset, and nothing but transfers has either.
-fn place(module: &str, running: &Running, call: &Call<'_>) -> (i64, i64) {
+fn place(module: &str, running: &Running, offset: i64, moved: u64) -> (i64, i64) {
     match module {
         _ if !transfers(running) => (-1, -1),
-        "H5D" => (-1, whole(call.moved())),
-        _ => (call.event.offset.max(-1), whole(call.moved())),
+        "H5D" => (-1, whole(moved)),
+        _ => (offset.max(-1), whole(moved)),
     }
 }
 

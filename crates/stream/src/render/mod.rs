@@ -9,16 +9,18 @@ mod call;
 mod connector;
 mod json;
 mod line;
+mod live;
 mod message;
+mod names;
 mod process;
 mod running;
 mod segment;
-mod site;
 mod table;
 
 use std::io::{self, Write};
 
-pub use call::{Call, File};
+pub use call::{Call, File, Share};
+pub use live::Live;
 pub use message::{Message, Type};
 pub use process::{About, Process, Reference};
 pub use running::{Operation, Running, Selected};

@@ -1,9 +1,9 @@
 //! One process, while its events pass: what is said of it once, and what its calls add up to.
 
-use netra_event::segment::View;
+use netra_event::segment::{View, extension};
 use netra_event::{Function, Layer, Nanos, Rank};
 
-use super::call::{Call, File, selections};
+use super::call::{Call, File, Share, selections};
 use super::running::{Selection, Step, Totals};
 use crate::source::Timed;
 
@@ -74,7 +74,14 @@ impl Process {
     }
 
     /// Takes its next event.
-    pub fn call<'a>(&'a mut self, timed: &Timed, to: Reference<'a>) -> Call<'a> {
+    ///
+    /// `names` knows the files of its segment by index, for calls on several of them.
+    pub fn call<'a>(
+        &'a mut self,
+        timed: &Timed,
+        to: Reference<'a>,
+        names: &mut dyn FnMut(u32) -> Option<File<'a>>,
+    ) -> Call<'a> {
         let mut call = Call {
             about: &self.about,
             lane: timed.lane,
@@ -87,6 +94,7 @@ impl Process {
             site: to.site,
             extension: to.extension,
             running: None,
+            shares: Vec::new(),
             after_loss: to.after_loss,
         };
         let (Some(function), Some(file), false) = (call.function(), to.file, timed.event.failed)
@@ -100,15 +108,32 @@ impl Process {
             moved: call.moved(),
             start: call.start,
             end: call.end(),
-            selection: selections(to.extension).next().map(|found| Selection {
-                shape: found.shape,
-                dimensions: found.dimensions,
-                elements: found.points,
-            }),
+            selection: None,
         };
+        let each: Vec<_> = selections(to.extension).collect();
+        if let [_, _, ..] = each[..] {
+            // Every data set has the same share of the time, as in its counters.
+            let took = call.duration.0 / each.len() as u64;
+            for found in each {
+                let Some(file) = names(found.data_set) else { continue };
+                let moved = found.points.saturating_mul(u64::from(found.element_bytes));
+                let end = Nanos(step.start.0.saturating_add(took));
+                let step = Step { moved, end, selection: Some(selection(&found)), ..step };
+                if let Some(running) = self.totals.step(module, file.id, step) {
+                    call.shares.push(Share { file, moved, running });
+                }
+            }
+            call.running = call.shares.first().map(|share| share.running);
+            return call;
+        }
+        let step = Step { selection: each.first().map(selection), ..step };
         call.running = self.totals.step(module, file.id, step);
         call
     }
+}
+
+fn selection(found: &extension::Selection<'_>) -> Selection {
+    Selection { shape: found.shape, dimensions: found.dimensions, elements: found.points }
 }
 
 /// The connector's name for the layer of a call, where it knows the layer.
@@ -117,8 +142,12 @@ pub(super) fn module(function: Function, file: &File<'_>) -> Option<&'static str
         Layer::Posix => Some("POSIX"),
         Layer::Stdio => Some("STDIO"),
         Layer::Mpiio => Some("MPIIO"),
-        Layer::Hdf5 if file.within.is_some() => Some("H5D"),
-        Layer::Hdf5 => Some("H5F"),
+        // Attributes and groups are metadata, which the connector does not know.
+        Layer::Hdf5 => match (function.name().as_bytes().get(2), file.within) {
+            (Some(b'F'), None) => Some("H5F"),
+            (Some(b'D'), Some(_)) => Some("H5D"),
+            _ => None,
+        },
         Layer::Process | Layer::Example | Layer::Pnetcdf => None,
     }
 }

@@ -6,9 +6,8 @@ use netra_event::segment::View;
 use netra_event::{Loss, Rank};
 
 use super::Render;
-use super::call::File;
+use super::names::{Names, Sites};
 use super::process::{About, Process, Reference};
-use super::site::Sites;
 use crate::source::Timeline;
 
 /// What was rendered.
@@ -41,7 +40,7 @@ pub fn segment(
     render: &mut dyn Render,
     out: &mut dyn Write,
 ) -> io::Result<Told> {
-    let names = Names::new(&view);
+    let mut names = Names::new(view);
     let mut sites = Sites::default();
     let mut process = Process::new(About::of(&view, rank));
     let gap = first_gap(&view);
@@ -55,34 +54,12 @@ pub fn segment(
             after_loss: gap.is_some_and(|gap| gap <= ended),
         };
         told.events += 1;
-        told.written += u64::from(render.call(out, &process.call(&timed, to))?);
+        let call = process.call(&timed, to, &mut |index| names.file(index));
+        told.written += u64::from(render.call(out, &call)?);
     }
     let made = view.lanes().map(|lane| lane.produced().saturating_add(dropped(&lane)));
     told.missing = made.fold(0, u64::saturating_add).saturating_sub(told.events);
     Ok(told)
-}
-
-/// The names of a segment's files by index.
-struct Names<'a> {
-    files: Vec<Option<File<'a>>>,
-}
-
-impl<'a> Names<'a> {
-    fn new(view: &View<'a>) -> Names<'a> {
-        let mut files = Vec::new();
-        for row in view.files() {
-            let index = row.index as usize;
-            files.resize(files.len().max(index + 1), None);
-            let within = view.file(row.parent).filter(|_| row.parent != 0);
-            let within = within.map(|parent| (parent.id, parent.name));
-            files[index] = Some(File { id: row.id, name: row.name, within });
-        }
-        Names { files }
-    }
-
-    fn file(&self, index: u32) -> Option<File<'a>> {
-        self.files.get(index as usize).copied().flatten()
-    }
 }
 
 /// Losses that leave holes. What a setting keeps out was never to be counted.
@@ -104,6 +81,11 @@ fn first_gap(view: &View<'_>) -> Option<u64> {
     if view.lanes().any(|lane| taken(&lane)) {
         return Some(0);
     }
+    first_drop(view)
+}
+
+/// The tick of the first event that was dropped.
+pub(super) fn first_drop(view: &View<'_>) -> Option<u64> {
     let losses = view.lanes().flat_map(|lane| holes().map(move |loss| lane.dropped(loss)));
     losses.filter(|&(count, _, _)| count > 0).map(|(_, first, _)| first).min()
 }

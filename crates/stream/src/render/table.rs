@@ -22,11 +22,14 @@ impl Render for Table {
     }
 
     fn call(&mut self, out: &mut dyn Write, call: &Call<'_>) -> io::Result<bool> {
-        let Some(message) = Message::of(call) else { return Ok(false) };
-        self.row.clear();
-        self.message(&message);
-        out.write_all(&self.row)?;
-        Ok(true)
+        let mut any = false;
+        for message in Message::of(call) {
+            self.row.clear();
+            self.message(&message);
+            out.write_all(&self.row)?;
+            any = true;
+        }
+        Ok(any)
     }
 }
 
