@@ -48,6 +48,7 @@ pub mod lustre;
 pub mod memory;
 pub mod module;
 pub mod mount;
+pub mod mpi;
 pub mod name;
 pub mod nest;
 pub mod object;

@@ -11,6 +11,7 @@ use crate::arena::Growth;
 use crate::files::Open;
 use crate::handle::{HANDLES, Place};
 use crate::hook::aio::{REQUESTS, Request};
+use crate::hook::mpiio;
 use crate::hook::stdio::stream::Stream;
 use crate::name::Known;
 use crate::sys;
@@ -62,6 +63,10 @@ pub struct Private {
     pub requests: [Request; REQUESTS],
     /// What handles of HDF5 and PnetCDF stand for.
     pub handles: [Place; HANDLES],
+    /// Open files of MPI.
+    pub mpi_files: [mpiio::Handle; mpiio::HANDLES],
+    /// Reads and writes of MPI on their way.
+    pub mpi_requests: [mpiio::Request; mpiio::REQUESTS],
     /// Chains of names by hash: index of a file.
     pub buckets: [AtomicU32; BUCKETS],
     /// What is known of a file beside its row in the segment.

@@ -126,7 +126,7 @@ impl Run {
 
 /// The sums of one log.
 fn summary(log: &Log) -> Summary {
-    let mut summary = Summary::default();
+    let mut summary = Summary::new(log.modules());
     for module in log.modules() {
         let mut records = log.records(module);
         while let Some(record) = records.next_record() {

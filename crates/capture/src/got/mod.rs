@@ -20,12 +20,12 @@ use core::ffi::CStr;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::arch;
-use crate::hook::{hdf5, pnetcdf, uring};
+use crate::hook::{hdf5, mpiio, pnetcdf, uring};
 use crate::tls;
 
 /// The families of hooks. A layer adds its line.
 pub static FAMILIES: &[&Family] =
-    &[&hdf5::FAMILY, &pnetcdf::FILES, &pnetcdf::DATA, &uring::LIBURING, &uring::INLINED];
+    &[&hdf5::FAMILY, &mpiio::FAMILY, &pnetcdf::FILES, &pnetcdf::DATA, &uring::LIBURING, &uring::INLINED];
 
 /// A library whose functions are hooked.
 pub struct Family {

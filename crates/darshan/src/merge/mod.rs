@@ -22,6 +22,9 @@ pub struct Options {
     pub compression: Compression,
     /// Whether records that every rank has become one record of rank −1.
     pub shared: bool,
+    /// How many of the processes are ranks, the first ones; all where it is not said. What others did
+    /// beside them, before or after, stays theirs.
+    pub ranks: Option<u32>,
     /// Whether traces forget threads: the tools of Darshan 3.5.0 and before can not read traces that
     /// tell them.
     pub drop_threads: bool,
@@ -55,7 +58,8 @@ pub fn merge<W: Write + Seek>(mut logs: Vec<Log>, options: Options, out: W) -> R
     }
     let shifts: Vec<Shift> = logs.iter().map(|log| Shift::new(log, &job)).collect();
     let mut writer = Writer::new(out, options.compression, &job, names.iter())?;
-    let inputs = Inputs { logs, shifts, nprocs: job.numbers.nprocs };
+    let ranks = options.ranks.map_or(job.numbers.nprocs, i64::from);
+    let inputs = Inputs { logs, shifts, ranks };
     for &module in Module::ALL {
         let threads = inputs.logs.iter().any(|log| log.has_threads(module));
         writer.keep_threads(threads && !options.drop_threads)?;
@@ -89,7 +93,7 @@ fn job(logs: &[Log], end_sec: Option<i64>) -> Option<Job> {
 struct Inputs {
     logs: Vec<Log>,
     shifts: Vec<Shift>,
-    nprocs: i64,
+    ranks: i64,
 }
 
 impl Inputs {
@@ -185,7 +189,7 @@ impl Inputs {
         writer: &mut Writer<W>,
         merged: &mut Merged,
     ) -> Result<()> {
-        let mut sharing = Sharing::new(module, self.nprocs);
+        let mut sharing = Sharing::new(module, self.ranks);
         for &at in with {
             let mut records = self.logs[at].records(module);
             while let Some(record) = records.next_record() {

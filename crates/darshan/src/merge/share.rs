@@ -12,7 +12,8 @@ use std::io::{Seek, Write};
 /// The records of a module by who has them.
 pub(super) struct Sharing {
     module: Module,
-    nprocs: i64,
+    /// How many ranks there are.
+    size: i64,
     ranks: HashMap<RecordId, Who>,
     /// By id, so that the same logs give the same result.
     reduced: BTreeMap<RecordId, One>,
@@ -45,26 +46,29 @@ impl Sharing {
         }
     }
 
-    pub(super) fn new(module: Module, nprocs: i64) -> Sharing {
-        Sharing { module, nprocs, ranks: HashMap::new(), reduced: BTreeMap::new() }
+    pub(super) fn new(module: Module, size: i64) -> Sharing {
+        Sharing { module, size, ranks: HashMap::new(), reduced: BTreeMap::new() }
     }
 
     pub(super) fn count(&mut self, id: RecordId, rank: Rank) {
+        if rank.0 >= self.size {
+            return;
+        }
         let who = self.ranks.entry(id).or_default();
         who.odd |= rank.is_shared() || !who.ranks.insert(rank.0);
     }
 
     fn is_shared(&self, id: RecordId) -> bool {
-        self.nprocs > 1
+        self.size > 1
             && self
                 .ranks
                 .get(&id)
-                .is_some_and(|who| !who.odd && i64::try_from(who.ranks.len()) == Ok(self.nprocs))
+                .is_some_and(|who| !who.odd && i64::try_from(who.ranks.len()) == Ok(self.size))
     }
 
     /// Takes a record that every rank has. False if it stays as it is.
     pub(super) fn take(&mut self, record: &Record<'_>) -> bool {
-        if !self.is_shared(record.id()) {
+        if record.rank().0 >= self.size || !self.is_shared(record.id()) {
             return false;
         }
         match (self.reduced.get_mut(&record.id()), record) {

@@ -61,6 +61,14 @@ impl Job {
         String::from_utf8_lossy(key).into_owned()
     }
 
+    /// How many ranks of MPI the job has; none if it has none.
+    #[must_use]
+    pub fn ranks(&self) -> Option<u32> {
+        let sizes = self.pieces.iter().filter(|piece| piece.rank.is_some());
+        let highest = |piece: &Piece| piece.rank.map_or(0, |rank| rank.saturating_add(1));
+        sizes.map(|piece| piece.nprocs.unwrap_or(0).max(highest(piece))).max()
+    }
+
     /// Pieces of processes that still run.
     pub fn running(&self) -> impl Iterator<Item = &Piece> {
         self.pieces.iter().filter(|piece| piece.life == Life::Running)

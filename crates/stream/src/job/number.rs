@@ -2,8 +2,8 @@
 //!
 //! A rank of MPI keeps its number. Other processes (the launcher, what a script starts, an image
 //! that was replaced) get those behind the ranks, in the order in which they began, so that no two
-//! have the same. A process that counted nothing needs none, nor does one beside the ranks that
-//! neither read nor wrote, as launchers are: its records stay in its segment.
+//! have the same. A process that counted nothing needs none, nor does a launcher or another process
+//! beside the ranks that neither read nor wrote: its records stay in its segment.
 
 use netra_event::Rank;
 
@@ -16,7 +16,7 @@ pub(super) fn number(pieces: &[Piece]) -> (Vec<Option<Rank>>, u32) {
     let ranked = pieces.iter().any(|piece| piece.counted && piece.rank.is_some());
     let nobody = pieces.iter().all(|piece| !piece.counted);
     let counted = |piece: &Piece| match piece.rank {
-        None if ranked => piece.moved,
+        None if ranked => piece.moved && !piece.is_launcher(),
         _ => piece.counted || nobody,
     };
     // Of several images with one rank, as a script that ends in exec leaves them, the first that
@@ -62,7 +62,13 @@ mod tests {
 
     #[track_caller]
     fn check_moved(pieces: &[Row], want: &[Option<i64>], nprocs: u32) {
-        let piece = |&(rank, nprocs, counted, moved): &Row| Piece {
+        let pieces: Vec<Piece> = pieces.iter().map(piece).collect();
+        let want: Vec<Option<Rank>> = want.iter().map(|number| number.map(Rank)).collect();
+        assert_eq!(number(&pieces), (want, nprocs));
+    }
+
+    fn piece(&(rank, nprocs, counted, moved): &Row) -> Piece {
+        Piece {
             path: "a".into(),
             kind: Kind::Segment,
             job: Vec::new(),
@@ -82,10 +88,7 @@ mod tests {
             dropped: Vec::new(),
             notes: Vec::new(),
             flags: 0,
-        };
-        let pieces: Vec<Piece> = pieces.iter().map(piece).collect();
-        let want: Vec<Option<Rank>> = want.iter().map(|number| number.map(Rank)).collect();
-        assert_eq!(number(&pieces), (want, nprocs));
+        }
     }
 
     #[test]
@@ -102,6 +105,17 @@ mod tests {
     fn a_launcher_that_moved_nothing_is_no_process_of_the_job() {
         let ranked = |rank| (Some(rank), Some(2), true);
         check(&[(None, None, false), ranked(0), ranked(1)], &[None, Some(0), Some(1)], 2);
+    }
+
+    #[test]
+    fn a_launcher_that_moved_bytes_is_none_either() {
+        let mut pieces = [(None, true), (Some(0), true), (Some(1), true), (None, true)]
+            .map(|(rank, did)| piece(&(rank, Some(2), did, did)));
+        pieces[0].command = b"/usr/bin/mpirun.openmpi -n 2 ./app".to_vec();
+        pieces[3].command = b"./after out.dat".to_vec();
+        let (numbers, nprocs) = number(&pieces);
+        assert_eq!(numbers, [None, Some(Rank(0)), Some(Rank(1)), Some(Rank(2))]);
+        assert_eq!(nprocs, 3);
     }
 
     #[test]

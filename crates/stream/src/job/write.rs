@@ -102,9 +102,8 @@ impl Job {
             .map_err(Error::io("creating a file in", folder))?;
         let (file, part) = temporary.into_parts();
         // As an MPI job's log has it: what every rank did is one record.
-        let numbered = self.pieces.iter().zip(&self.numbers).filter(|(_, number)| number.is_some());
-        let ranked = numbered.into_iter().all(|(piece, _)| piece.rank.is_some());
-        let options = merge::Options { shared: ranked, ..merge::Options::default() };
+        let ranks = self.ranks();
+        let options = merge::Options { shared: ranks.is_some(), ranks, ..Default::default() };
         let (file, merged) = merge::merge(logs, options, file).map_err(failed)?;
         // That events ran out is no damage: the pieces say how many.
         let damage = merged.damage.into_iter();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use netra_darshan::Log;
 use netra_darshan::section::layout::KIND_SEGMENT;
-use netra_event::segment::shard::{direction, posix, stdio};
+use netra_event::segment::shard::{direction, mpiio, posix, stdio};
 use netra_event::segment::{Record, State, View};
 use netra_event::{Loss, Module, Nanos};
 
@@ -146,6 +146,33 @@ impl Piece {
         }
     }
 
+    /// Whether it only starts others: what it reads and writes is about the job, not of it.
+    #[must_use]
+    pub fn is_launcher(&self) -> bool {
+        const LAUNCHERS: [&[u8]; 15] = [
+            b"mpirun",
+            b"mpiexec",
+            b"orterun",
+            b"orted",
+            b"prterun",
+            b"prte",
+            b"prted",
+            b"prun",
+            b"hydra_pmi_proxy",
+            b"hydra_bstrap_proxy",
+            b"pmi_proxy",
+            b"srun",
+            b"aprun",
+            b"jsrun",
+            b"flux",
+        ];
+        let word = self.command.split(|&byte| byte == b' ').next().unwrap_or_default();
+        let name = word.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+        // Debian's alternatives: `mpirun.openmpi`, `mpiexec.hydra`.
+        let name = name.split(|&byte| byte == b'.').next().unwrap_or_default();
+        self.rank.is_none() && LAUNCHERS.contains(&name)
+    }
+
     /// Whether the process was ended from outside, without a word.
     #[must_use]
     pub fn was_killed(&self) -> bool {
@@ -159,6 +186,9 @@ fn moved(record: &Record<'_>) -> bool {
     let words = match () {
         () if is(Module::Posix) => {
             [posix::READ + direction::CALLS, posix::WRITE + direction::CALLS]
+        }
+        () if is(Module::Mpiio) => {
+            [mpiio::READ + direction::CALLS, mpiio::WRITE + direction::CALLS]
         }
         () if is(Module::Stdio) => [stdio::READ + stdio::CALLS, stdio::WRITE + stdio::CALLS],
         () => return false,
