@@ -24,8 +24,14 @@ use crate::hook::{hdf5, mpiio, pnetcdf, uring};
 use crate::tls;
 
 /// The families of hooks. A layer adds its line.
-pub static FAMILIES: &[&Family] =
-    &[&hdf5::FAMILY, &mpiio::FAMILY, &pnetcdf::FILES, &pnetcdf::DATA, &uring::LIBURING, &uring::INLINED];
+pub static FAMILIES: &[&Family] = &[
+    &hdf5::FAMILY,
+    &mpiio::FAMILY,
+    &pnetcdf::FILES,
+    &pnetcdf::DATA,
+    &uring::LIBURING,
+    &uring::INLINED,
+];
 
 /// A library whose functions are hooked.
 pub struct Family {

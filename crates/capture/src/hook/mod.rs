@@ -9,11 +9,8 @@ pub mod load;
 pub mod map;
 pub mod metadata;
 pub mod mover;
-<<<<<<< HEAD
-pub mod pnetcdf;
-=======
 pub mod mpiio;
->>>>>>> 7726cd1 (Record MPI-IO with any MPI library: calls, hints, views, calls waited for later; ranks from MPI itself; launchers are no processes of the job)
+pub mod pnetcdf;
 pub mod posix;
 pub mod process;
 pub mod random;
