@@ -63,7 +63,7 @@ static STANDARD: Abi = Abi {
     byte: 0x247,
     info_null: 0x130,
     request_null: 0x180,
-    errors_return: 0x142,
+    errors_return: 0x143,
     status_ignore: 0,
     undefined: -32766,
     sequential: 64,

@@ -73,6 +73,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     }
     let compression = args.compress.into();
     let options = Options {
+        ranks: None,
         compression,
         shared: args.shared_redux,
         end_sec: args.job_end_time,
