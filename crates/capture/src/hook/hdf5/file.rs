@@ -2,6 +2,7 @@
 
 use core::ffi::{c_char, c_int, c_uint};
 use core::ptr;
+use core::sync::atomic::Ordering;
 
 use netra_event::segment::shard::h5f;
 use netra_event::{Loss, NO_OFFSET};
@@ -28,6 +29,12 @@ unsafe fn opened(recorded: &Recorded, done: Id, path: *const c_char, flags: c_ui
         // SAFETY: the plan is the application's; nothing but an answer is wanted.
         library.ask_quietly(|| unsafe { ask(access, ptr::null_mut(), ptr::null_mut()) } >= 0)
     });
+    let mut together = 0;
+    if let (true, Some(ask)) = (parallel, library.collective_metadata()) {
+        // SAFETY: the plan is the application's; a byte of ours.
+        unsafe { ask(access, &raw mut together) };
+        place::COLLECTIVE_METADATA.fetch_or(together != 0, Ordering::Relaxed);
+    }
     count_open(recorded, file, parallel);
     handle::insert(library.key(done), &Described::plain(Kind::File, file));
     recorded.say(file, i64::from(flags), 0);
@@ -79,9 +86,9 @@ unsafe fn flushed(recorded: &Recorded, done: c_int, object: Id) {
 /// # Safety
 /// As for [`opened`].
 pub(super) unsafe fn closed(recorded: &Recorded, done: c_int, id: Id) {
-    let key = recorded.library.key(id);
-    let known = if done < 0 { handle::find(key) } else { handle::remove(key) };
-    let Some(Described { file, .. }) = known else { return recorded.skip(Loss::Excluded) };
+    let Some(Described { file, .. }) = recorded.let_go(done, id) else {
+        return recorded.skip(Loss::Excluded);
+    };
     if done < 0 {
         return recorded.say_failed(file, 0);
     }

@@ -49,9 +49,9 @@ fn count<const COUNT: usize>(recorded: &Recorded, group: u32) {
 /// # Safety
 /// As for [`opened`].
 pub(super) unsafe fn closed(recorded: &Recorded, done: c_int, id: Id) {
-    let key = recorded.library.key(id);
-    let known = if done < 0 { handle::find(key) } else { handle::remove(key) };
-    let Some(Described { file, .. }) = known else { return recorded.skip(Loss::Excluded) };
+    let Some(Described { file, .. }) = recorded.let_go(done, id) else {
+        return recorded.skip(Loss::Excluded);
+    };
     if done < 0 {
         return recorded.say_failed(file, 0);
     }

@@ -2,8 +2,9 @@
 //! are looked up once, when a call of that copy is first recorded.
 //!
 //! What is asked of a copy is asked after the application's own call succeeded, which left its error
-//! stack empty, and never where an answer would need I/O or other processes: names are put together from
-//! what calls were given, not by `H5Iget_name`, which may search the file.
+//! stack empty, and never where an answer could need other processes: names are put together from what
+//! calls were given. Only for places that were opened out of our sight is `H5Iget_name` asked, which may
+//! search the file, and not where metadata is read collectively.
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 use core::sync::atomic::Ordering;
@@ -22,6 +23,8 @@ crate::copied_library! {
     version = c"H5get_libversion": fn(*mut c_uint, *mut c_uint, *mut c_uint) -> c_int;
     file_name = c"H5Fget_name": fn(Id, *mut c_char, usize) -> isize;
     kind = c"H5Iget_type": fn(Id) -> c_int;
+    is_valid = c"H5Iis_valid": fn(Id) -> c_int;
+    path = c"H5Iget_name": fn(Id, *mut c_char, usize) -> isize;
     data_set_space = c"H5Dget_space": fn(Id) -> Id;
     data_set_type = c"H5Dget_type": fn(Id) -> Id;
     data_set_plan = c"H5Dget_create_plist": fn(Id) -> Id;
@@ -41,6 +44,7 @@ crate::copied_library! {
     layout = c"H5Pget_layout": fn(Id) -> c_int;
     chunk = c"H5Pget_chunk": fn(Id, c_int, *mut u64) -> c_int;
     transfer_mode = c"H5Pget_dxpl_mpio": fn(Id, *mut c_int) -> c_int;
+    collective_metadata = c"H5Pget_all_coll_metadata_ops": fn(Id, *mut u8) -> c_int;
     access_mpio = c"H5Pget_fapl_mpio": fn(Id, *mut c_void, *mut c_void) -> c_int;
     handler_is_new = c"H5Eauto_is_v2": fn(Id, *mut c_uint) -> c_int;
     old_handler = c"H5Eget_auto1": fn(*mut usize, *mut usize) -> c_int;
@@ -92,6 +96,12 @@ impl Library {
     /// An id together with its copy: what handles are known by.
     pub(super) fn key(&self, raw: Id) -> u64 {
         self.id(raw).cast_unsigned() ^ u64::from(self.0.number) << 48
+    }
+
+    /// Whether an id that was closed is still one: others may refer to it (`H5Iinc_ref`).
+    pub(super) fn is_alive(&self, raw: Id) -> bool {
+        // SAFETY: any number may be asked about.
+        self.is_valid().is_some_and(|ask| unsafe { ask(raw) } > 0)
     }
 
     /// Asks something that may well be refused, without a word on the application's error stack or

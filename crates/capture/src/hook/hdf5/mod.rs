@@ -15,14 +15,16 @@ mod object;
 mod place;
 mod space;
 
+use core::ffi::c_int;
 use core::ops::Deref;
 
 use netra_event::NO_OFFSET;
 
 use crate::got::Family;
+use crate::handle::{self, Described};
 use crate::nest::{Enclosing, Said, Within};
 use crate::real;
-use library::Library;
+use library::{Id, Library};
 pub(crate) use place::file as named_file;
 
 /// What a failed call's event says: HDF5 gives no number.
@@ -48,6 +50,12 @@ impl Recorded {
     fn say(&self, file: u32, offset: i64, bytes: u64) {
         let (length, result) = (bytes, bytes.cast_signed());
         self.within.say(&Said { file, offset, length, result, failed: false, extension: 0 });
+    }
+
+    /// What an id stands for whose close returned `done`; forgotten if it is closed for good.
+    fn let_go(&self, done: c_int, id: Id) -> Option<Described> {
+        let key = self.library.key(id);
+        if done < 0 || self.library.is_alive(id) { handle::find(key) } else { handle::remove(key) }
     }
 
     /// Writes the event of a call that failed.

@@ -2,6 +2,7 @@
 //! A path is the one that was used; links are not followed, and nothing is searched.
 
 use core::ffi::{CStr, c_char};
+use core::sync::atomic::{AtomicBool, Ordering};
 
 use super::Recorded;
 use super::library::Id;
@@ -9,6 +10,13 @@ use crate::handle::{self, Described, Kind};
 use crate::name;
 use crate::text::Text;
 use crate::tls::Thread;
+
+/// The longest path inside a file; what is longer is cut.
+const LONGEST: usize = 1024;
+
+/// Whether a file was opened whose metadata is read by all ranks together: one rank alone may then not
+/// make the library read any.
+pub(super) static COLLECTIVE_METADATA: AtomicBool = AtomicBool::new(false);
 
 /// Stands for an object that was opened without a path.
 pub(super) const UNNAMED: &[u8] = b"/<unnamed>";
@@ -41,16 +49,44 @@ pub(crate) unsafe fn file(thread: &Thread, given: *const c_char) -> Option<u32> 
 /// The file and the path inside it that names are relative to.
 struct Base {
     file: u32,
-    path: &'static [u8],
+    path: Text<LONGEST>,
 }
 
 fn base(recorded: &Recorded, place: Id) -> Option<Base> {
-    let known = handle::find(recorded.library.key(place));
-    Some(match known {
-        Some(Described { kind: Kind::Attribute, file, .. }) => Base { file, path: UNNAMED },
-        Some(known) => Base { file: name::file_of(known.file), path: name::within(known.file) },
-        None => Base { file: holding(recorded, place)?, path: UNNAMED },
-    })
+    let mut path = Text::new();
+    let file = match handle::find(recorded.library.key(place)) {
+        Some(Described { kind: Kind::Attribute, file, .. }) => {
+            path.push(UNNAMED);
+            file
+        }
+        Some(known) => {
+            path.push(name::within(known.file));
+            name::file_of(known.file)
+        }
+        None => {
+            let file = holding(recorded, place)?;
+            let mut asked = [0_u8; LONGEST];
+            path.push(ask(recorded, place, &mut asked).unwrap_or(UNNAMED));
+            file
+        }
+    };
+    Some(Base { file, path })
+}
+
+/// The path of a place that was opened out of our sight: a group that an iteration came to.
+fn ask<'a>(recorded: &Recorded, place: Id, into: &'a mut [u8; LONGEST]) -> Option<&'a [u8]> {
+    let library = recorded.library;
+    let path = library.path()?;
+    let mut length = 0;
+    // Where any file's metadata is read collectively, nobody is asked alone.
+    let there = !COLLECTIVE_METADATA.load(Ordering::Relaxed)
+        && library.ask_quietly(|| {
+            // SAFETY: an id of the application's, of whatever kind; the buffer has room.
+            length = unsafe { path(place, into.as_mut_ptr().cast(), LONGEST) };
+            length > 0
+        });
+    let length = usize::try_from(length).ok().filter(|&length| there && length < LONGEST)?;
+    into.get(..length).filter(|path| path.first() == Some(&b'/'))
 }
 
 /// The file that an object lies in, known or asked for; none if it is excluded.
@@ -80,9 +116,9 @@ pub(super) unsafe fn object(recorded: &Recorded, place: Id, name: *const c_char)
     }
     // SAFETY: the caller vouches.
     let given = unsafe { CStr::from_ptr(name) }.to_bytes();
-    let mut path = Text::<1024>::new();
-    if given.first() != Some(&b'/') && base.path != b"/" {
-        path.push(base.path);
+    let mut path = Text::<LONGEST>::new();
+    if given.first() != Some(&b'/') && base.path.bytes() != b"/" {
+        path.push(base.path.bytes());
     }
     for part in given.split(|&byte| byte == b'/').filter(|part| !matches!(*part, b"" | b".")) {
         path.push(b"/").push(part);

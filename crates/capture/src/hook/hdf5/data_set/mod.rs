@@ -167,9 +167,7 @@ unsafe fn flushed(recorded: &Recorded, done: c_int, id: Id) {
 /// # Safety
 /// As for [`created`].
 pub(super) unsafe fn closed(recorded: &Recorded, done: c_int, id: Id) {
-    let key = recorded.library.key(id);
-    let known = if done < 0 { handle::find(key) } else { handle::remove(key) };
-    let Some(set) = known else {
+    let Some(set) = recorded.let_go(done, id) else {
         return match done {
             ..0 => recorded.say_failed(NO_FILE, 0),
             _ => recorded.skip(Loss::Excluded),
