@@ -11,6 +11,7 @@
 
 mod case;
 mod expectation;
+mod job;
 mod log;
 mod mount;
 mod outcome;
@@ -22,6 +23,7 @@ mod tool;
 
 pub use case::{Case, Verdict};
 pub use expectation::{Expectation, compare};
+pub use job::{Job, Tally};
 pub use log::{Counters, Log, Origin};
 pub use mount::SmallDisk;
 pub use outcome::Outcome;

@@ -53,8 +53,9 @@ unsafe fn moved<const WRITE: bool>(recorded: &Recorded, done: c_int, id: Id, kin
     let Some(file) = file.filter(|_| SETTINGS.records(&H5F)) else {
         return recorded.skip(Loss::Excluded);
     };
+    let ask = library.type_bytes().filter(|_| recorded.succeeded);
     // SAFETY: the real call took the type.
-    let element = library.type_bytes().map_or(0, |ask| unsafe { ask(kind) as u64 });
+    let element = ask.map_or(0, |ask| unsafe { ask(kind) as u64 });
     let bytes = element.wrapping_mul(known.map_or(0, |known| known.points));
     if done < 0 {
         return recorded.say_failed(file, bytes);

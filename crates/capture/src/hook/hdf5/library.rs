@@ -20,7 +20,7 @@ const COPIES: usize = 8;
 crate::copied_library! {
     /// A copy of HDF5.
     Library:
-    version = c"H5get_libversion": fn(*mut c_uint, *mut c_uint, *mut c_uint) -> c_int;
+    start_swmr_write = c"H5Fstart_swmr_write": fn(Id) -> c_int;
     file_name = c"H5Fget_name": fn(Id, *mut c_char, usize) -> isize;
     kind = c"H5Iget_type": fn(Id) -> c_int;
     is_valid = c"H5Iis_valid": fn(Id) -> c_int;
@@ -72,14 +72,10 @@ impl Library {
         copy::of(&LIBRARIES, &NAMES, real, Library::meet).unwrap_or(&UNKNOWN)
     }
 
-    /// Looks how wide the ids of a copy are.
+    /// Looks how wide the ids of a copy are. They became wide with a version that brought this function;
+    /// asking for the version would clear the application's error stack.
     fn meet(&self) {
-        let (mut major, mut minor, mut release) = (0, 0, 0);
-        if let Some(version) = self.version() {
-            // SAFETY: three numbers of ours.
-            unsafe { version(&raw mut major, &raw mut minor, &raw mut release) };
-        }
-        self.0.trait_word.store(u32::from(major == 1 && minor < 10), Ordering::Relaxed);
+        self.0.trait_word.store(u32::from(self.start_swmr_write().is_none()), Ordering::Relaxed);
     }
 
     /// An object was unloaded.

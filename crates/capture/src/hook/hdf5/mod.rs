@@ -36,14 +36,18 @@ struct Recorded {
     library: &'static Library,
     /// The application's errno, which what is asked of the library may change.
     errno: i32,
+    /// Whether the call succeeded. After one that did not the library is asked nothing: the error stack
+    /// is the application's to read.
+    succeeded: bool,
 }
 
 impl Recorded {
-    /// Ends a call of the function at `real`; none where it must leave no trace.
-    fn after(outer: Enclosing, real: *const ()) -> Option<Recorded> {
+    /// Ends a call of the function at `real` that returned `done`; none where it must leave no trace.
+    fn after(outer: Enclosing, real: *const (), done: i64) -> Option<Recorded> {
         let errno = real::errno();
         let within = outer.leave()?;
-        Some(Recorded { within, library: Library::of(real), errno })
+        let library = Library::of(real);
+        Some(Recorded { within, library, errno, succeeded: library.id(done) >= 0 })
     }
 
     /// Writes the event of a call that moved no data of a data set.
@@ -99,7 +103,7 @@ macro_rules! hooks {
                 };
                 // SAFETY: the caller's contract is the real function's.
                 let $done = unsafe { real($($arg),*) };
-                if let Some($ended) = super::Recorded::after(outer, real as *const ()) {
+                if let Some($ended) = super::Recorded::after(outer, taken.real, i64::from($done)) {
                     // SAFETY: what is recorded are the arguments of the real call, which has returned.
                     unsafe { $record };
                 }

@@ -77,7 +77,7 @@ crate::slot_hook! {
     /// `H5Idec_ref`: closes what an id stands for when nobody refers to it any more. It is called for ids
     /// of all kinds; only the end of something that is followed is recorded.
     fn dec_ref(id: Id) -> c_int, real, taken => {
-        let library = Library::of(real as *const ());
+        let library = Library::of(taken.real);
         let outer = match handle::find(library.key(id)) {
             Some(_) => nest::enter(Function::H5IdecRef, taken),
             None => None,
@@ -86,7 +86,7 @@ crate::slot_hook! {
         let left = unsafe { real(id) };
         match outer {
             Some(outer) if left == 0 => {
-                if let Some(recorded) = Recorded::after(outer, real as *const ()) {
+                if let Some(recorded) = Recorded::after(outer, taken.real, i64::from(left)) {
                     // SAFETY: the real function took the id.
                     unsafe { closed(&recorded, 0, id) };
                 }

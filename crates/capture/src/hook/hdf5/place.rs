@@ -95,6 +95,9 @@ pub(super) fn holding(recorded: &Recorded, object: Id) -> Option<u32> {
     if let Some(known) = handle::find(library.key(object)) {
         return Some(name::file_of(known.file));
     }
+    if !recorded.succeeded {
+        return None;
+    }
     let mut given = [0_u8; 1024];
     let room = given.len().wrapping_sub(1);
     // SAFETY: the call that was given this id succeeded; the buffer has room, and a NUL behind.

@@ -156,7 +156,7 @@ pub(super) fn is_collective(recorded: &Recorded, plan: Id) -> bool {
     let mut mode = 0;
     match library.transfer_mode() {
         // SAFETY: the real call took the plan; a number of ours.
-        Some(ask) if library.id(plan) != 0 => unsafe {
+        Some(ask) if library.id(plan) != 0 && recorded.succeeded => unsafe {
             ask(plan, &raw mut mode) >= 0 && mode == COLLECTIVE
         },
         _ => false,
