@@ -3,7 +3,7 @@
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use netra_event::lane::{Chunks, Lane};
+use netra_event::lane::{Chunks, Lane, ack_chunks};
 use netra_event::segment::{CALL_CODES, CHUNK_BYTES, CHUNK_SLOTS, LaneChunk, Region};
 use netra_event::{Event, FAILED, Function, Loss, NO_FILE, WIDE};
 
@@ -18,8 +18,10 @@ use crate::tls::{Slot, Thread};
 /// A page of call counts.
 pub type Page = &'static [AtomicU64; CALL_CODES];
 
-/// The segment's chunks, within the budget.
-struct Pool;
+/// The segment's chunks: within the budget, or within the second limit while somebody reads.
+struct Pool {
+    limit: u64,
+}
 
 impl Chunks<'static, CHUNK_SLOTS> for Pool {
     fn chunk(&self, number: u32) -> Option<&'static LaneChunk> {
@@ -30,7 +32,7 @@ impl Chunks<'static, CHUNK_SLOTS> for Pool {
 
     fn take(&self) -> Result<u32, Loss> {
         let (entry, _) = ARENA.entry(Region::Chunks).ok_or(Loss::Space)?;
-        let capacity = entry.capacity.load(Ordering::Relaxed);
+        let capacity = entry.capacity.load(Ordering::Relaxed).min(self.limit);
         const BYTES: u64 = CHUNK_BYTES as u64;
         let more = |used: u64| used.checked_add(BYTES).filter(|&new| new <= capacity);
         let taken = entry.used.fetch_update(Ordering::AcqRel, Ordering::Relaxed, more);
@@ -209,7 +211,11 @@ pub fn push(thread: &Thread, event: &Event) {
         if written {
             return;
         }
-        if let Err(reason) = producer.grow(lane, thread.place.get().wrapping_sub(1), &Pool) {
+        // A reader that came says so with its first word, of no chunks yet.
+        let read = ack_chunks(lane.ack.load(Ordering::Relaxed)).is_some();
+        let limit = if read { SETTINGS.most() } else { SETTINGS.budget() };
+        let pool = Pool { limit: limit.next_multiple_of(CHUNK_BYTES as u64) };
+        if let Err(reason) = producer.grow(lane, thread.place.get().wrapping_sub(1), &pool) {
             lane.count_dropped(reason, event.start);
             return;
         }

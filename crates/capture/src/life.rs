@@ -26,7 +26,7 @@ use core::ffi::{c_char, c_int, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use netra_event::segment::{CALIBRATIONS, Header, MAGIC, State, UNTRACED, VERSION};
+use netra_event::segment::{CALIBRATIONS, Header, LOGGED, MAGIC, State, UNTRACED, VERSION};
 
 use crate::arena::{ARENA, note};
 use crate::got;
@@ -171,7 +171,7 @@ fn set_up(private: &Private) -> Option<()> {
         Err(why) => (None, Some(why)),
     };
     let wanted = path.is_some();
-    let budget = if SETTINGS.traces() { SETTINGS.budget() } else { 0 };
+    let budget = if SETTINGS.traces() { SETTINGS.most() } else { 0 };
     let header = ARENA.create(path, budget as usize)?;
     name::set_up();
     crate::site::set_up();
@@ -357,7 +357,10 @@ pub fn finish() {
     } else {
         log::write()
     };
-    if let (Ok(()), Some(mut path)) = (written, ARENA.path())
+    if written.is_ok() && SETTINGS.streams() {
+        // A daemon may still have to read; it removes the segment when it has.
+        header.flags.fetch_or(LOGGED, Ordering::Release);
+    } else if let (Ok(()), Some(mut path)) = (written, ARENA.path())
         && let Some(path) = path.path()
     {
         // If it stays, `netra recover` finds it and sees that a log was written.

@@ -45,6 +45,27 @@ losses! {
     Excluded = 3, "excluded", "a setting excludes it from the trace";
     /// There was no thread slot left.
     Threads = 4, "threads", "more threads than lanes";
+    /// A filter of the daemon leaves its module or path out of the stream.
+    Filtered = 5, "filtered", "a filter of the daemon leaves it out of the stream";
+    /// Its slot held nothing that can be an event, or was gone before it could be read.
+    Torn = 6, "torn", "its slot was damaged, or gone before it was read";
+    /// A sink was so far behind that it was told to go without.
+    Behind = 7, "behind", "a sink was too far behind";
+    /// The process was killed during the call: it is counted, and was never written.
+    Killed = 8, "killed", "the process was killed during the call";
+    /// A reason that this netra does not know.
+    Unknown = 255, "unknown", "of a reason this netra does not know";
+}
+
+impl Loss {
+    /// Reasons that a lane counts itself; the others come about on the way from there.
+    pub const OF_LANES: usize = 5;
+
+    /// Whether the event had been written into a lane before it was lost.
+    #[must_use]
+    pub const fn is_on_the_way(self) -> bool {
+        matches!(self, Loss::Filtered | Loss::Torn | Loss::Behind)
+    }
 }
 
 #[cfg(test)]
@@ -53,9 +74,10 @@ mod tests {
 
     #[test]
     fn code_leads_back() {
-        for (code, &loss) in (0..).zip(Loss::ALL) {
-            assert_eq!(Loss::from_code(code), Some(loss));
+        for &loss in Loss::ALL {
+            assert_eq!(Loss::from_code(loss as u8), Some(loss));
         }
+        assert!(!Loss::Threads.is_on_the_way() && Loss::Filtered.is_on_the_way());
         assert_eq!(Loss::from_code(200), None);
     }
 }

@@ -26,6 +26,7 @@ pub mod difference;
 pub mod field;
 pub mod html;
 pub mod info;
+pub mod ledger;
 pub mod load;
 pub mod report;
 pub mod rewrite;

@@ -9,20 +9,31 @@
 //!
 //! A segment is somebody else's file: nothing in it is believed before it is checked, it is never
 //! mapped, and it is removed only when its process is gone and the log is safe on disk.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod auth;
 pub mod batch;
+pub mod clock;
+pub mod daemon;
 mod error;
 pub mod frame;
+pub mod intake;
 pub mod job;
+pub mod ledger;
 pub mod memory;
+pub mod node;
 pub mod offset;
+pub mod outlet;
 pub mod pack;
 pub mod render;
 pub mod sample;
 pub mod sink;
 pub mod source;
+pub mod spool;
+pub mod stop;
+mod tick;
+pub mod told;
 pub mod topic;
+pub mod wire;
 
 pub use error::{Error, Result};

@@ -20,6 +20,8 @@ pub struct Settings {
     disabled: AtomicU32,
     untraced: AtomicU32,
     budget: AtomicU64,
+    lossless: AtomicU64,
+    streamed: AtomicU32,
     modules_off: AtomicU32,
     debug: AtomicU32,
     texts: UnsafeCell<Texts>,
@@ -72,6 +74,8 @@ impl Settings {
             disabled: AtomicU32::new(0),
             untraced: AtomicU32::new(0),
             budget: AtomicU64::new(BUDGET),
+            lossless: AtomicU64::new(0),
+            streamed: AtomicU32::new(0),
             modules_off: AtomicU32::new(0),
             debug: AtomicU32::new(0),
             texts: UnsafeCell::new(Texts {
@@ -118,6 +122,19 @@ impl Settings {
     #[must_use]
     pub fn budget(&self) -> u64 {
         self.budget.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of chunks that may be taken while somebody reads: the budget, or more where no event
+    /// is to be lost because the reader is slow.
+    #[must_use]
+    pub fn most(&self) -> u64 {
+        self.budget().max(self.lossless.load(Ordering::Relaxed))
+    }
+
+    /// Whether a daemon reads the segment and removes it when it has everything.
+    #[must_use]
+    pub fn streams(&self) -> bool {
+        self.streamed.load(Ordering::Relaxed) != 0
     }
 
     /// Whether a module is on.

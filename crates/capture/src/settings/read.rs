@@ -96,6 +96,13 @@ impl Settings {
             self.take_switch(&self.untraced, b"trace", value, false, texts);
         } else if is(b"disable") {
             self.take_switch(&self.disabled, b"disable", value, true, texts);
+        } else if is(b"stream") {
+            self.take_switch(&self.streamed, b"stream", value, true, texts);
+        } else if is(b"lossless") {
+            match size(value).filter(|size| (BUDGET_LEAST..=BUDGET_MOST).contains(size)) {
+                Some(size) => self.lossless.store(size, Ordering::Relaxed),
+                None => complain(texts, b"lossless", value, b"is not a size such as 256MiB"),
+            }
         } else if is(b"debug") {
             self.take_switch(&self.debug, b"debug", value, true, texts);
         } else if is(b"trace_budget") {

@@ -3,11 +3,13 @@
 mod account;
 mod compare;
 mod convert;
+mod daemon;
 mod diff;
 mod doctor;
 mod dxt;
 mod export;
 mod info;
+mod ledger;
 mod merge;
 mod parse;
 mod reading;
@@ -41,6 +43,10 @@ pub(crate) enum Command {
     Recover(recover::Args),
     /// Say what would not work here, and why
     Doctor(doctor::Args),
+    /// Read segments or take connections, and pass everything on
+    Daemon(daemon::Args),
+    /// Say whether anything of a job is missing: produced, delivered, dropped, in flight
+    Ledger(ledger::Args),
     /// Show a log on one screen: job, time in I/O, layers, top files, completeness
     Info(info::Args),
     /// Say what is wrong, what it costs and what to change
@@ -67,6 +73,8 @@ impl Command {
             Command::Run(args) => return run::run(&args),
             Command::Recover(args) => return recover::run(&args),
             Command::Doctor(args) => return doctor::run(&args),
+            Command::Daemon(args) => return daemon::run(&args),
+            Command::Ledger(args) => return ledger::run(&args),
             Command::Info(args) => info::run(&args),
             Command::Report(args) => report::run(&args),
             Command::Compare(args) => compare::run(&args),

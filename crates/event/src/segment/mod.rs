@@ -125,6 +125,8 @@ pub const ANONYMOUS: u32 = 2;
 pub const PARTIAL: u32 = 4;
 /// Events are not traced, by a setting.
 pub const UNTRACED: u32 = 8;
+/// The process's log is written; the segment stays for a daemon, which removes it.
+pub const LOGGED: u32 = 16;
 /// Room for extensions ran out; events after that have none.
 pub const UNEXTENDED: u32 = 16;
 
@@ -223,4 +225,4 @@ const _: () = assert!(core::mem::offset_of!(Header, directory) == 288);
 const _: () = assert!(size_of::<Entry>() == 32);
 const _: () = assert!(size_of::<Lane>() == 384);
 const _: () = assert!(size_of::<LaneChunk>() == CHUNK_BYTES);
-const _: () = assert!(Loss::ALL.len() <= REASONS);
+const _: () = assert!(Loss::OF_LANES <= REASONS);

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::mem::offset_of;
+use std::sync::Arc;
 
 use netra_event::frame::Producer;
 use netra_event::segment::{Entry, Header, REGIONS, View};
@@ -125,8 +126,9 @@ impl Image {
     }
 }
 
-/// The images of all processes whose events may still come.
-pub type Images = BTreeMap<Producer, Image>;
+/// The images of all processes whose events may still come; lent as they are, and copied when they
+/// change meanwhile.
+pub type Images = BTreeMap<Producer, Arc<Image>>;
 
 #[cfg(test)]
 mod tests {

@@ -6,12 +6,14 @@
 //! back, undoes what it did behind it, and gets those batches again: each is delivered once.
 
 mod null;
+mod trace;
 
 use std::io;
 
 use crate::batch::{Batch, Images};
 
 pub use null::Null;
+pub use trace::{Kept, Trace, kept};
 
 /// What a sink knows its own durable state by: the length of a file, the version of a table. Kept in
 /// the daemon's checkpoint; at most a few hundred bytes.

@@ -1,0 +1,684 @@
+//! The middle of a daemon: whatever comes goes through here into the spool, and every sink reads it
+//! from there. Nobody waits for a sink; whoever offers more than there is room for is told so.
+//!
+//! One lock guards spool and book, because a frame is new or known only together with what is in the
+//! spool. Files are read and synced outside of it.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use netra_event::SLOT_BYTES;
+use netra_event::frame::{HEAD_BYTES, Head, Kind, Producer};
+
+use crate::batch::{Batch, Image, Images, Payload, count_events};
+use crate::clock::Clock;
+use crate::frame::{self, Subject};
+use crate::ledger::{Book, Checkpoint, Outlet, Producing, Verdict};
+use crate::spool::{Limits, Reader, Refused, Spool, Storage};
+use crate::told::{self, Told};
+
+/// The file of the checkpoint.
+pub const CHECKPOINT: &str = "checkpoint";
+/// How often a checkpoint is made while something happens.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(1);
+/// How long frames gather before they are synced together.
+const GATHER: Duration = Duration::from_millis(3);
+
+/// What became of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// It is in the spool; durable once everything before this position is.
+    Stored(u64),
+    /// All of it was here; durable once everything before this position is.
+    Known(u64),
+}
+
+impl Taken {
+    /// When everything before this position is durable, the frame is.
+    #[must_use]
+    pub fn position(self) -> u64 {
+        match self {
+            Taken::Stored(position) | Taken::Known(position) => position,
+        }
+    }
+}
+
+/// Why a frame was not taken.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// It is none.
+    #[error(transparent)]
+    Frame(#[from] frame::Error),
+    /// It says what only two daemons say to each other.
+    #[error("a {} frame is not for keeping", .0.slug())]
+    Control(Kind),
+    /// The spool has no room, or can not be written.
+    #[error(transparent)]
+    Spool(#[from] Refused),
+}
+
+/// Wakes a thread that waits in `poll` when something new is in the spool.
+#[derive(Debug)]
+pub struct Waker {
+    /// Readable when there is something.
+    pub fd: OwnedFd,
+    wanted: AtomicBool,
+}
+
+impl Waker {
+    /// Says that a wake-up is wanted; look at the spool once more before waiting.
+    pub fn want(&self) {
+        self.wanted.store(true, Ordering::SeqCst);
+    }
+
+    /// Takes the wake-up back, and empties the descriptor.
+    pub fn rest(&self) {
+        self.wanted.store(false, Ordering::SeqCst);
+        let mut count = [0; 8];
+        // Empty already: nothing came.
+        rustix::io::read(&self.fd, &mut count).ok();
+    }
+
+    /// Wakes, if that is wanted.
+    pub fn wake(&self) {
+        if self.wanted.swap(false, Ordering::SeqCst) {
+            // Full means that it is awake.
+            rustix::io::write(&self.fd, &1_u64.to_ne_bytes()).ok();
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Inner {
+    spool: Spool,
+    book: Book,
+    outlets: Vec<Outlet>,
+    wakers: Vec<Arc<Waker>>,
+    /// Whether anything changed since the last checkpoint.
+    changed: bool,
+    /// Images that changed since then.
+    dirty: BTreeSet<Producer>,
+    /// Producers of which nothing more comes, and the position at which that was known.
+    finished: VecDeque<(u64, Producer)>,
+    own: Producer,
+    images: Option<Images>,
+    /// Counts changes of the images.
+    version: u64,
+    stopping: bool,
+}
+
+/// Processes that have ended and are still known, so that what comes twice is noticed and their
+/// certificates can be made.
+const REMEMBERED: usize = 16_384;
+
+impl Inner {
+    fn state(&self) -> Checkpoint {
+        Checkpoint {
+            spool: self.spool.id(),
+            position: self.spool.end(),
+            book: self.book.clone(),
+            outlets: self.outlets.clone(),
+        }
+    }
+
+    /// Forgets the images of processes that every sink is done with, and the oldest of the
+    /// processes themselves; says whose images may go.
+    fn forget(&mut self, oldest_needed: u64) -> Vec<Producer> {
+        let done = |(position, _): &&(u64, Producer)| *position <= oldest_needed;
+        let ended: Vec<Producer> =
+            self.finished.iter().take_while(done).map(|(_, producer)| *producer).collect();
+        let gone = |producer: &Producer| {
+            self.images.as_mut().is_some_and(|images| images.remove(producer).is_some())
+        };
+        let ended: Vec<Producer> = ended.into_iter().filter(gone).collect();
+        while self.finished.len() > REMEMBERED
+            && let Some((position, producer)) = self.finished.pop_front()
+        {
+            if position > oldest_needed {
+                self.finished.push_front((position, producer));
+                break;
+            }
+            self.book.producers.remove(&producer);
+            for outlet in &mut self.outlets {
+                outlet.tally.producers.remove(&producer);
+            }
+        }
+        ended
+    }
+}
+
+/// The middle of a daemon.
+#[derive(Debug)]
+pub struct Intake {
+    storage: Arc<dyn Storage>,
+    inner: Mutex<Inner>,
+    /// Something is in the spool that was not.
+    news: Condvar,
+    /// More is durable than before.
+    durable: Condvar,
+    /// What it tells about itself.
+    pub told: Arc<Told>,
+    /// Its clock.
+    pub clock: Arc<Clock>,
+}
+
+/// How a daemon's middle is set up.
+#[derive(Debug)]
+pub struct Setup {
+    /// How large the spool may become.
+    pub limits: Limits,
+    /// The daemon itself, as a producer.
+    pub own: Producer,
+    /// Whether a sink here wants to know what events refer to.
+    pub images: bool,
+    /// The sinks, by name; others that a checkpoint knows are given up.
+    pub outlets: Vec<String>,
+}
+
+impl Intake {
+    /// Opens the spool, and makes book and tallies from the checkpoint and the frames behind it.
+    ///
+    /// # Errors
+    /// The folder can not be read or written, or its checkpoint is damaged.
+    pub fn open(
+        storage: Arc<dyn Storage>,
+        setup: Setup,
+        told: Arc<Told>,
+        clock: Arc<Clock>,
+    ) -> io::Result<Intake> {
+        let (spool, damage) = Spool::open(Arc::clone(&storage), setup.limits, clock.now())?;
+        for damage in &damage {
+            told::add(&told.counters.spool_damaged, 1);
+            let (file, at) = (&damage.file, damage.at);
+            told.say(format_args!("{file} is damaged at byte {at}: {}", damage.what));
+        }
+        let (mut checkpoint, images) = load(&*storage, &spool)?;
+        replay(&spool, &mut checkpoint)?;
+        let outlets = setup.outlets.iter().map(|name| {
+            let kept = checkpoint.outlets.iter().find(|outlet| outlet.name == *name);
+            kept.cloned().unwrap_or_else(|| Outlet {
+                name: name.clone(),
+                position: spool.begin(),
+                ..Outlet::default()
+            })
+        });
+        let mut inner = Inner {
+            outlets: outlets.collect(),
+            book: checkpoint.book,
+            wakers: Vec::new(),
+            changed: true,
+            own: setup.own,
+            images: setup.images.then_some(images),
+            version: 1,
+            stopping: false,
+            dirty: BTreeSet::new(),
+            finished: VecDeque::new(),
+            spool,
+        };
+        let finals = inner.book.producers.iter().filter(|(_, of)| of.is_final());
+        inner.finished = finals.map(|(producer, _)| (inner.spool.end(), *producer)).collect();
+        let intake = Intake {
+            storage,
+            inner: Mutex::new(inner),
+            news: Condvar::new(),
+            durable: Condvar::new(),
+            told,
+            clock,
+        };
+        intake.rebuild_images()?;
+        Ok(intake)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // A thread that panicked left what is on disk as it was; the rest goes on.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a frame.
+    ///
+    /// # Errors
+    /// It is none, or there is no room for it.
+    pub fn offer(&self, bytes: &[u8]) -> Result<Taken, Error> {
+        let head = frame::check(bytes)?;
+        let bytes = &bytes[..frame::length(&head)];
+        if head.kind.is_control() {
+            return Err(Error::Control(head.kind));
+        }
+        let mut inner = self.lock();
+        let verdict = inner.book.judge(&head);
+        match verdict {
+            Verdict::Known => {
+                inner.book.repeated(&head);
+                told::add(&self.told.counters.frames_repeated, 1);
+                Ok(Taken::Known(inner.spool.end()))
+            }
+            Verdict::New => self.store(&mut inner, &head, bytes).map(Taken::Stored),
+            Verdict::Part { skip, keep } => {
+                let part = part_of(&head, bytes, skip, keep)?;
+                let head = frame::check(&part)?;
+                self.store(&mut inner, &head, &part)?;
+                drop(inner);
+                // What is left of it may have a part that is new, too.
+                self.offer(bytes)
+            }
+        }
+    }
+
+    fn store(&self, inner: &mut Inner, head: &Head, bytes: &[u8]) -> Result<u64, Error> {
+        // What the book must understand is opened before it is kept.
+        let batch = match head.kind {
+            Kind::Events => Batch::plain(&subject(head), Vec::new()),
+            _ => Batch::open(bytes)?,
+        };
+        let end = inner.spool.append(bytes).inspect_err(|error| {
+            told::add(&self.told.counters.spool_full, 1);
+            self.told.say(format_args!("{error}: nothing more is taken until there is room"));
+        })?;
+        inner.book.receive(&batch);
+        inner.changed = true;
+        if let Some(images) = &mut inner.images
+            && put_in_image(images, &batch)
+        {
+            inner.dirty.insert(head.producer);
+            inner.version += 1;
+        }
+        if head.kind == Kind::Ledger
+            && inner.book.producers.get(&head.producer).is_some_and(Producing::is_final)
+        {
+            inner.finished.push_back((end, head.producer));
+        }
+        let counters = &self.told.counters;
+        told::add(&counters.frames_received, 1);
+        told::add(&counters.bytes_received, bytes.len() as u64);
+        if head.kind == Kind::Events {
+            told::add(&counters.events_received, u64::from(head.events));
+        }
+        told::set(&counters.spool_bytes, inner.spool.bytes());
+        for waker in &inner.wakers {
+            waker.wake();
+        }
+        self.news.notify_all();
+        Ok(end)
+    }
+
+    /// Seals an item of the daemon itself (a message, metrics) and takes it.
+    ///
+    /// # Errors
+    /// It is too large, or there is no room.
+    pub fn publish(&self, kind: Kind, lane: u32, body: &[u8]) -> Result<Taken, Error> {
+        let (own, from) = {
+            let inner = self.lock();
+            (inner.own, inner.book.next(&inner.own, kind, lane))
+        };
+        let mut bytes = Vec::new();
+        frame::seal(&Subject::single(kind, own, lane, from, self.clock.now()), body, &mut bytes)?;
+        self.offer(&bytes)
+    }
+
+    /// Where a row goes on.
+    #[must_use]
+    pub fn next(&self, producer: &Producer, kind: Kind, lane: u32) -> u64 {
+        self.lock().book.next(producer, kind, lane)
+    }
+
+    /// Slots and events of a lane that were taken.
+    #[must_use]
+    pub fn received(&self, producer: &Producer, lane: u32) -> (u64, u64) {
+        let inner = self.lock();
+        let row = inner.book.producers.get(producer);
+        let row = row.and_then(|of| of.rows.get(&(Kind::Events as u8, lane)));
+        row.map_or((0, 0), |row| (row.items, row.events))
+    }
+
+    /// Whether everything of a process was taken before.
+    #[must_use]
+    pub fn is_final(&self, producer: &Producer) -> bool {
+        self.lock().book.producers.get(producer).is_some_and(|of| of.is_final())
+    }
+
+    /// Bytes that the spool still takes.
+    #[must_use]
+    pub fn room(&self) -> u64 {
+        self.lock().spool.room()
+    }
+
+    /// Everything before this position is durable.
+    #[must_use]
+    pub fn committed(&self) -> u64 {
+        self.lock().spool.committed()
+    }
+
+    /// Waits until everything before a position is durable; false if that did not come in time.
+    #[must_use]
+    pub fn wait_durable(&self, position: u64, patience: Duration) -> bool {
+        let inner = self.lock();
+        let waiting = |inner: &mut Inner| inner.spool.committed() < position && !inner.stopping;
+        let waited = self.durable.wait_timeout_while(inner, patience, waiting);
+        let (inner, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        inner.spool.committed() >= position
+    }
+
+    /// A reader for a sink, from where it stands, with its mark and its number.
+    #[must_use]
+    pub fn outlet(&self, name: &str) -> Option<(usize, Reader, Outlet)> {
+        let inner = self.lock();
+        let number = inner.outlets.iter().position(|outlet| outlet.name == name)?;
+        let outlet = inner.outlets.get(number)?.clone();
+        Some((number, inner.spool.reader(outlet.position), outlet))
+    }
+
+    /// A descriptor that becomes readable when something new is in the spool.
+    ///
+    /// # Errors
+    /// There are no more descriptors.
+    pub fn waker(&self) -> io::Result<Arc<Waker>> {
+        use rustix::event::{EventfdFlags, eventfd};
+        let fd = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
+        let waker = Arc::new(Waker { fd, wanted: AtomicBool::new(false) });
+        self.lock().wakers.push(Arc::clone(&waker));
+        Ok(waker)
+    }
+
+    /// Fills a reader with what is new; false if there is nothing.
+    ///
+    /// # Errors
+    /// The spool can not be read.
+    pub fn fill(&self, reader: &mut Reader) -> io::Result<bool> {
+        let Some(piece) = reader.plan(&self.lock().spool) else { return Ok(false) };
+        reader.fill(&piece)?;
+        Ok(true)
+    }
+
+    /// Waits for something new behind a position; false if nothing came in time or the daemon ends.
+    #[must_use]
+    pub fn wait_news(&self, position: u64, patience: Duration) -> bool {
+        let inner = self.lock();
+        let waiting = |inner: &mut Inner| inner.spool.end() <= position && !inner.stopping;
+        let waited = self.news.wait_timeout_while(inner, patience, waiting);
+        let (inner, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        inner.spool.end() > position
+    }
+
+    /// The position behind the newest frame.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.lock().spool.end()
+    }
+
+    /// What events refer to, if it is newer than `version`.
+    #[must_use]
+    pub fn images(&self, version: u64) -> Option<(u64, Images)> {
+        let inner = self.lock();
+        let images = inner.images.as_ref().filter(|_| inner.version != version)?;
+        Some((inner.version, images.clone()))
+    }
+
+    /// A sink has come further: everything before `outlet.position` is durable there.
+    pub fn delivered(&self, number: usize, outlet: Outlet) {
+        let mut inner = self.lock();
+        let position = outlet.position;
+        if let Some(place) = inner.outlets.get_mut(number) {
+            let before: u64 = place.tally.producers.values().map(|got| got.events()).sum();
+            let after: u64 = outlet.tally.producers.values().map(|got| got.events()).sum();
+            told::add(&self.told.counters.events_delivered, after.saturating_sub(before));
+            *place = outlet;
+            inner.changed = true;
+            self.news.notify_all();
+        }
+        let lag = inner.spool.end().saturating_sub(position);
+        if let Some(outlet) = inner.outlets.get(number) {
+            self.told.set(&format!("netra_stream_lag_bytes{{sink=\"{}\"}}", outlet.name), lag);
+        }
+    }
+
+    /// The state as it is now, whether durable or not.
+    #[must_use]
+    pub fn state(&self) -> Checkpoint {
+        self.lock().state()
+    }
+
+    /// Whether every sink has everything.
+    #[must_use]
+    pub fn is_drained(&self) -> bool {
+        let inner = self.lock();
+        let end = inner.spool.end();
+        inner.outlets.iter().all(|outlet| outlet.position >= end)
+    }
+
+    /// Makes durable what has gathered.
+    ///
+    /// # Errors
+    /// The disk failed.
+    pub fn sync(&self) -> io::Result<()> {
+        let Some((file, until)) = self.lock().spool.pending() else { return Ok(()) };
+        let result = file.sync();
+        self.lock().spool.synced(until, &result);
+        self.durable.notify_all();
+        result
+    }
+
+    /// Keeps the state, and lets go of frames that nobody needs any more.
+    ///
+    /// # Errors
+    /// The disk failed; the last checkpoint still stands.
+    pub fn checkpoint(&self) -> io::Result<()> {
+        let (state, images) = {
+            let mut inner = self.lock();
+            if !inner.changed {
+                return Ok(());
+            }
+            inner.changed = false;
+            let dirty = std::mem::take(&mut inner.dirty);
+            let image = |producer: Producer| {
+                let image = inner.images.as_ref()?.get(&producer)?;
+                Some((producer, image.pack()))
+            };
+            let images: Vec<_> = dirty.into_iter().filter_map(image).collect();
+            (inner.state(), images)
+        };
+        // Everything that the state speaks of must be durable before the state is.
+        self.sync()?;
+        for (producer, bytes) in images {
+            self.storage.replace(&image_name(&producer), &bytes)?;
+        }
+        self.storage.replace(CHECKPOINT, &state.pack())?;
+        told::add(&self.told.counters.checkpoints, 1);
+        let mut inner = self.lock();
+        let oldest = state.oldest_needed();
+        inner.spool.trim(oldest)?;
+        told::set(&self.told.counters.spool_bytes, inner.spool.bytes());
+        for producer in inner.forget(oldest) {
+            self.storage.remove(&image_name(&producer)).ok();
+        }
+        for waker in &inner.wakers {
+            waker.wake();
+        }
+        Ok(())
+    }
+
+    /// Syncs and keeps checkpoints until the daemon ends; for a thread of its own. It sleeps while
+    /// nothing happens.
+    pub fn keep(&self) {
+        let mut kept = Instant::now();
+        loop {
+            let stopping = self.wait_for_work(kept);
+            if !stopping {
+                std::thread::sleep(GATHER);
+            }
+            let mut result = self.sync();
+            if result.is_ok() && (stopping || kept.elapsed() >= CHECKPOINT_EVERY) {
+                kept = Instant::now();
+                result = self.checkpoint();
+            }
+            if let Err(error) = result {
+                self.told.say(format_args!("the spool can not be kept: {error}"));
+                std::thread::sleep(CHECKPOINT_EVERY);
+            }
+            if stopping {
+                return;
+            }
+        }
+    }
+
+    /// Waits until something is to be synced or a checkpoint is due; true if the daemon ends.
+    fn wait_for_work(&self, kept: Instant) -> bool {
+        let mut inner = self.lock();
+        while inner.spool.pending().is_none() && !inner.stopping {
+            if !inner.changed {
+                inner = self.news.wait(inner).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            let left = CHECKPOINT_EVERY.saturating_sub(kept.elapsed());
+            if left.is_zero() {
+                break;
+            }
+            let waited = self.news.wait_timeout(inner, left);
+            inner = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        inner.stopping
+    }
+
+    /// The daemon ends: whoever waits is let go.
+    pub fn stop(&self) {
+        let mut inner = self.lock();
+        inner.stopping = true;
+        for waker in &inner.wakers {
+            waker.wake();
+        }
+        self.news.notify_all();
+        self.durable.notify_all();
+    }
+
+    /// Whether the daemon ends.
+    #[must_use]
+    pub fn is_stopping(&self) -> bool {
+        self.lock().stopping
+    }
+
+    /// Images as they were kept may be older than the frames that are still here.
+    fn rebuild_images(&self) -> io::Result<()> {
+        let mut inner = self.lock();
+        let Some(mut images) = inner.images.take() else { return Ok(()) };
+        let mut reader = inner.spool.reader(0);
+        while let Some(piece) = reader.plan(&inner.spool) {
+            reader.fill(&piece)?;
+            while let Some(bytes) = reader.next() {
+                if let Ok(Some(head)) = frame::peek(bytes)
+                    && matches!(head.kind, Kind::Tables | Kind::Snapshot | Kind::Life)
+                    && let Ok(batch) = Batch::open(bytes)
+                {
+                    put_in_image(&mut images, &batch);
+                }
+            }
+        }
+        inner.images = Some(images);
+        Ok(())
+    }
+}
+
+fn subject(head: &Head) -> Subject {
+    Subject {
+        kind: head.kind,
+        producer: head.producer,
+        lane: head.lane,
+        from: head.from,
+        count: head.count,
+        events: head.events,
+        time: head.time,
+    }
+}
+
+/// Whether the batch is a part of an image.
+fn put_in_image(images: &mut Images, batch: &Batch) -> bool {
+    let Ok(Some(Payload::Tables(tables) | Payload::Snapshot(tables))) = batch.payload() else {
+        return false;
+    };
+    let image = images.entry(batch.head.producer).or_default();
+    Arc::make_mut(image).take(tables.parts());
+    true
+}
+
+fn image_name(producer: &Producer) -> String {
+    format!("{:016x}-{}-{}.image", producer.host, producer.start, producer.pid)
+}
+
+fn producer_of(name: &str) -> Option<Producer> {
+    let mut parts = name.strip_suffix(".image")?.split('-');
+    let host = u64::from_str_radix(parts.next()?, 16).ok()?;
+    let (start, pid) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    Some(Producer { host, start, pid })
+}
+
+/// The items `skip .. skip + keep` of a frame as a frame of their own. Only events can be taken apart;
+/// other kinds have one item.
+fn part_of(head: &Head, bytes: &[u8], skip: u32, keep: u32) -> Result<Vec<u8>, frame::Error> {
+    let mut body = Vec::new();
+    frame::unpack(head, &bytes[HEAD_BYTES..frame::length(head)], &mut body)?;
+    let slot = |slots: u32| slots as usize * SLOT_BYTES;
+    let part = body.get(slot(skip)..slot(skip.saturating_add(keep))).unwrap_or_default();
+    let subject = Subject {
+        from: head.from + u64::from(skip),
+        count: keep,
+        events: count_events(part.as_chunks().0, |_| {}),
+        ..subject(head)
+    };
+    let mut out = Vec::new();
+    frame::seal(&subject, part, &mut out)?;
+    Ok(out)
+}
+
+/// The last checkpoint and the images that were kept with it.
+fn load(storage: &dyn Storage, spool: &Spool) -> io::Result<(Checkpoint, Images)> {
+    let mut images = Images::new();
+    let mut checkpoint =
+        Checkpoint { spool: spool.id(), position: spool.begin(), ..Checkpoint::default() };
+    for name in storage.list()? {
+        if name == CHECKPOINT {
+            let found = Checkpoint::unpack(&read_all(storage, &name)?).map_err(|error| {
+                io::Error::other(format!("{CHECKPOINT}: {error}; move it away to begin anew"))
+            })?;
+            if found.spool == spool.id() || spool.end() == 0 {
+                checkpoint = found;
+            }
+        } else if let Some(producer) = producer_of(&name)
+            && let Ok(image) = Image::unpack(&read_all(storage, &name)?)
+        {
+            images.insert(producer, Arc::new(image));
+        }
+    }
+    Ok((checkpoint, images))
+}
+
+fn read_all(storage: &dyn Storage, name: &str) -> io::Result<Vec<u8>> {
+    let file = storage.open(name)?;
+    let mut bytes = vec![0; usize::try_from(file.length()?).unwrap_or(0)];
+    let read = file.read_at(0, &mut bytes)?;
+    bytes.truncate(read);
+    Ok(bytes)
+}
+
+/// Brings the book up to the end of the spool.
+fn replay(spool: &Spool, checkpoint: &mut Checkpoint) -> io::Result<()> {
+    checkpoint.position = checkpoint.position.min(spool.end());
+    for outlet in &mut checkpoint.outlets {
+        outlet.position = outlet.position.min(spool.end());
+    }
+    let mut reader = spool.reader(checkpoint.position);
+    while let Some(piece) = reader.plan(spool) {
+        reader.fill(&piece)?;
+        while let Some(bytes) = reader.next() {
+            if let Ok(batch) = Batch::open(bytes)
+                && checkpoint.book.judge(&batch.head) == Verdict::New
+            {
+                checkpoint.book.receive(&batch);
+            }
+        }
+    }
+    checkpoint.position = spool.end();
+    Ok(())
+}

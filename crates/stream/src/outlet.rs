@@ -1,0 +1,97 @@
+//! A sink at work: gets the spool's batches in order, commits now and then, and says how far it is.
+//! When it fails it is tried again from its last mark; others are not held back by that.
+
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::batch::{Batch, Images};
+use crate::frame;
+use crate::intake::Intake;
+use crate::sink::Sink;
+use crate::told;
+
+/// How often a sink makes durable what it has, while something comes.
+const COMMIT_EVERY: Duration = Duration::from_millis(250);
+/// How long a sink that failed is left alone, at first and at most.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
+
+/// A sink, its name, and what it reads.
+pub struct Runner {
+    /// Its name: that in checkpoints.
+    pub name: String,
+    /// The sink.
+    pub sink: Box<dyn Sink>,
+    /// What it reads.
+    pub intake: Arc<Intake>,
+}
+
+impl std::fmt::Debug for Runner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Runner {{ name: {:?} }}", self.name)
+    }
+}
+
+impl Runner {
+    /// Delivers until the daemon ends; for a thread of its own.
+    pub fn run(mut self) {
+        let mut pause = PAUSES.0;
+        while !self.intake.is_stopping() {
+            let begun = Instant::now();
+            let Err(error) = self.session() else { return };
+            told::add(&self.intake.told.counters.sink_failures, 1);
+            self.intake.told.say(format_args!("sink {}: {error}", self.name));
+            pause = if begun.elapsed() > PAUSES.1 { PAUSES.0 } else { (pause * 2).min(PAUSES.1) };
+            let until = Instant::now() + pause;
+            while Instant::now() < until && !self.intake.is_stopping() {
+                std::thread::sleep(PAUSES.0.min(pause));
+            }
+        }
+    }
+
+    /// From the last mark on, until the sink fails or the daemon ends.
+    fn session(&mut self) -> io::Result<()> {
+        let gone = || io::Error::other("no such sink");
+        let (number, mut reader, mut outlet) = self.intake.outlet(&self.name).ok_or_else(gone)?;
+        self.sink.resume(&outlet.mark)?;
+        let mut images = (0, Images::new());
+        let mut batch: Option<Batch> = None;
+        let mut committed = Instant::now();
+        loop {
+            while reader.has_more() || self.intake.fill(&mut reader)? {
+                while let Some(bytes) = reader.next() {
+                    let head = frame::check(bytes).map_err(io::Error::other)?;
+                    if let Some(newer) = self.intake.images(images.0) {
+                        images = newer;
+                    }
+                    match &mut batch {
+                        Some(batch) => batch.reopen(head, bytes).map_err(io::Error::other)?,
+                        none => *none = Some(Batch::open(bytes).map_err(io::Error::other)?),
+                    }
+                    let Some(batch) = &batch else { continue };
+                    self.sink.take(batch, &images.1)?;
+                    outlet.tally.deliver(batch);
+                }
+                if committed.elapsed() > COMMIT_EVERY {
+                    break;
+                }
+            }
+            let stopping = self.intake.is_stopping();
+            let open = reader.position() > outlet.position;
+            if open && (stopping || committed.elapsed() >= COMMIT_EVERY) {
+                outlet.mark = self.sink.commit()?;
+                outlet.position = reader.position();
+                committed = Instant::now();
+                self.intake.delivered(number, outlet.clone());
+            }
+            if stopping && reader.position() >= self.intake.end() {
+                return Ok(());
+            }
+            if !stopping {
+                let left = COMMIT_EVERY.saturating_sub(committed.elapsed());
+                let patience = if open { left } else { Duration::from_secs(3600) };
+                let _news = self.intake.wait_news(reader.position(), patience);
+            }
+        }
+    }
+}
