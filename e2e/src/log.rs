@@ -84,6 +84,10 @@ impl Log {
         let mut logs = BTreeMap::new();
         for path in files_below(folder)? {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            // Of a process that was killed while it wrote: its segment is still there.
+            if name.ends_with("_partial") {
+                continue;
+            }
             let origin = Origin::of_file_name(&name);
             let origin = origin.with_context(|| format!("{name} is not named as logs are"))?;
             let log = Log::read(&path).with_context(|| format!("read {}", path.display()))?;
@@ -92,15 +96,17 @@ impl Log {
         Ok(logs)
     }
 
-    /// One log: the counters of its POSIX and STDIO records, and its netra section.
+    /// One log: the counters of its POSIX, STDIO and MPI-IO records, and its netra section.
     pub fn read(path: &Path) -> Result<Log> {
         let file = read::Log::open(path)?;
         // A trace may be cut short by its budget; counters never are.
-        let traces = |damage: &Damage| matches!(damage.part, Part::Module(Module::DxtPosix));
+        let traces = |damage: &Damage| {
+            matches!(damage.part, Part::Module(Module::DxtPosix | Module::DxtMpiio))
+        };
         let damage: Vec<_> = file.damage().iter().filter(|damage| !traces(damage)).collect();
         anyhow::ensure!(damage.is_empty(), "damaged: {damage:?}");
         let mut log = Log { segment: section(&fs::read(path)?), ..Log::default() };
-        for module in [Module::Posix, Module::Stdio] {
+        for module in [Module::Posix, Module::Stdio, Module::Mpiio] {
             let table = counter::current(module).context("a module of counters")?;
             let mut records = file.records(module);
             while let Some(record) = records.next_record() {

@@ -122,7 +122,7 @@ impl Program {
 }
 
 /// Where the sources are.
-fn sources() -> PathBuf {
+pub(crate) fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("programs")
 }
 
@@ -137,13 +137,13 @@ pub(crate) fn output() -> PathBuf {
     folder
 }
 
-fn is_fresh(binary: &Path, inputs: &[&Path]) -> bool {
+pub(crate) fn is_fresh(binary: &Path, inputs: &[&Path]) -> bool {
     let time = |path: &Path| fs::metadata(path).and_then(|facts| facts.modified()).ok();
     let Some(built) = time(binary) else { return false };
     inputs.iter().all(|input| time(input).is_some_and(|changed| changed < built))
 }
 
-fn on_path(command: &str) -> bool {
+pub(crate) fn on_path(command: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(command).is_file())
 }

