@@ -78,7 +78,8 @@ impl Mpi {
         let mut words = self.compiler.clone();
         if file.ends_with(".f90") {
             let Some(fortran) = self.fortran else { return Ok(None) };
-            words = vec![fortran.to_owned()];
+            // The compiler leaves a description of each module behind.
+            words = vec![fortran.to_owned(), format!("-J{}", folder.display())];
         }
         let own = folder.join(format!("{file}.{}", std::process::id()));
         let mut command = Command::new(&words[0]);
