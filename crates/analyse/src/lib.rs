@@ -27,6 +27,6 @@ pub use job::{Job, Layout, Mount, PartialModule};
 pub use metric::Facts;
 pub use report::{Report, diagnose};
 pub use threshold::{LIMITS, Limit, Ratio, Thresholds, Unit};
-pub use trace::{Direction, Trace, TraceRow};
+pub use trace::{Direction, InOrder, Rows, Run, Trace, TraceRow};
 pub use trust::Trust;
 pub use usage::{COUNTED, Extreme, Flow, Layer, Usage};

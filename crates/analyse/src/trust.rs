@@ -82,7 +82,9 @@ impl Trust {
 
 /// Traced bytes as a share of counted bytes, through POSIX.
 fn coverage(job: &Job) -> Option<f64> {
-    let traced: u64 = job.trace.rows().filter(|row| !row.mpiio).map(|row| row.length).sum();
+    let posix = job.trace.runs().iter().filter(|run| run.layer == Layer::Posix);
+    let traced = posix.flat_map(|run| job.trace.calls(run)).map(|row| row.length);
+    let traced = traced.fold(0, u64::saturating_add);
     let posix = job.usages.iter().filter(|usage| usage.layer == Layer::Posix);
     let counted: u64 = posix.map(|usage| usage.bytes()).sum();
     (!job.trace.is_empty() && counted > 0).then(|| traced as f64 / counted as f64)

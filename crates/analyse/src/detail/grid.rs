@@ -36,17 +36,7 @@ impl Grid {
         if end <= 0.0 || budget.bins == 0 || budget.rows == 0 {
             return None;
         }
-        let mut order: Vec<(u32, u32)> = Vec::new();
-        let mut summed = 0;
-        for place in 0..spans.len() {
-            match spans.at(place).map(|span| span.rank) {
-                Some(Some(rank)) => order.push((rank, u32::try_from(place).ok()?)),
-                Some(None) => summed += 1,
-                None => {}
-            }
-        }
-        order.sort_unstable();
-        let last = order.last()?.0;
+        let last = spans.last_rank()?;
         let ranks = nprocs.clamp(u64::from(last) + 1, u64::from(u32::MAX)) as u32;
         let ranks_per_row = ranks.div_ceil(u32::try_from(budget.rows).unwrap_or(u32::MAX));
         let rows = ranks.div_ceil(ranks_per_row) as usize;
@@ -62,14 +52,23 @@ impl Grid {
             busy: [vec![0; cells], vec![0; cells]],
             busiest: vec![0; cells],
             bytes: vec![0.0; cells],
-            summed,
+            summed: 0,
         };
         let mut rank = Row::new(end / bins as f64, bins);
-        for calls in order.chunk_by(|a, b| a.0 == b.0) {
-            for span in calls.iter().filter_map(|&(_, place)| spans.at(place as usize)) {
-                rank.add(span.direction, (span.start, span.end), span.busy, span.bytes);
+        let mut whose = None;
+        for span in spans.by_rank() {
+            let Some(next) = span.rank else {
+                grid.summed += 1;
+                continue;
+            };
+            if let Some(before) = whose.filter(|before| *before != next) {
+                grid.take(before, &mut rank);
             }
-            grid.take(calls[0].0, &mut rank);
+            whose = Some(next);
+            rank.add(span.direction, (span.start, span.end), span.busy, span.bytes);
+        }
+        if let Some(last) = whose {
+            grid.take(last, &mut rank);
         }
         Some(grid)
     }
@@ -139,7 +138,7 @@ mod tests {
 
     fn call(rank: u32, start: f64, end: f64) -> TraceRow {
         let direction = Direction::Write;
-        TraceRow { file: 0, rank, mpiio: false, direction, start, end, offset: 0, length: 8 }
+        TraceRow { file: 0, rank, layer: Layer::Posix, direction, start, end, offset: 0, length: 8 }
     }
 
     #[test]

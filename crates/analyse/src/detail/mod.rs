@@ -14,7 +14,7 @@ pub use grid::Grid;
 pub use mark::Marks;
 pub use timeline::{Lane, Timeline};
 
-use crate::{Job, Layer};
+use crate::{Job, Layer, Run};
 use span::Spans;
 
 /// How large a picture may become.
@@ -88,7 +88,7 @@ impl Detail {
 
 /// The end of the time axis: the run, or the last call where that is later.
 fn end(job: &Job) -> f64 {
-    let calls = job.trace.rows().map(|row| row.end);
+    let calls = job.trace.runs().iter().map(Run::end);
     let counted = job.usages.iter().flat_map(|usage| [usage.read.span.1, usage.write.span.1]);
     let last = calls.chain(counted).filter(|end| end.is_finite()).fold(0.0, f64::max);
     let run = job.run_time.0;

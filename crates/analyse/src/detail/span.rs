@@ -1,7 +1,7 @@
 //! Times in which a rank was busy, from the trace or, where a layer was not traced, from
 //! counters.
 
-use crate::{Direction, Job, Layer, Trace, Usage};
+use crate::{Direction, Job, Layer, Run, Trace, TraceRow, Usage};
 
 use super::Basis;
 
@@ -28,39 +28,40 @@ pub(super) struct Spans<'a> {
 
 impl<'a> Spans<'a> {
     pub(super) fn of(job: &'a Job, layer: Layer) -> Spans<'a> {
-        let traced = job.trace.rows().any(|row| row.layer() == layer);
-        let basis = if traced { Basis::Traced } else { Basis::Spread };
+        let basis = if job.trace.has(layer) { Basis::Traced } else { Basis::Spread };
         Spans { layer, basis, trace: &job.trace, usages: &job.usages }
     }
 
-    /// How many places there are to ask [`Spans::at`] for.
-    pub(super) fn len(&self) -> usize {
+    /// All spans, those of no single rank first, then rank by rank.
+    pub(super) fn by_rank(&self) -> Box<dyn Iterator<Item = Span> + '_> {
+        let real = |span: &Span| span.start.is_finite() && span.end.is_finite() && span.busy > 0.0;
         match self.basis {
-            Basis::Traced => self.trace.len(),
-            Basis::Spread => self.usages.len() * 2,
+            Basis::Traced => {
+                let mut runs: Vec<&Run> =
+                    self.trace.runs().iter().filter(|run| run.layer == self.layer).collect();
+                runs.sort_by_key(|run| run.rank);
+                let rows = runs.into_iter().flat_map(|run| self.trace.calls(run));
+                Box::new(rows.map(|row| traced(&row)).filter(real))
+            }
+            Basis::Spread => {
+                let places = 0..self.usages.len() * 2;
+                let mut spans: Vec<Span> =
+                    places.filter_map(|place| self.spread(place)).filter(real).collect();
+                spans.sort_by_key(|span| span.rank);
+                Box::new(spans.into_iter())
+            }
         }
     }
 
-    /// The span at a place, if there is one.
-    pub(super) fn at(&self, place: usize) -> Option<Span> {
-        let span = match self.basis {
-            Basis::Traced => self.traced(place)?,
-            Basis::Spread => self.spread(place)?,
-        };
-        (span.start.is_finite() && span.end.is_finite() && span.busy > 0.0).then_some(span)
-    }
-
-    fn traced(&self, place: usize) -> Option<Span> {
-        let row = self.trace.row(place);
-        (row.layer() == self.layer).then(|| Span {
-            rank: Some(row.rank),
-            direction: row.direction,
-            start: row.start,
-            end: row.end,
-            bytes: row.length as f64,
-            // A call that is shorter than the clock's step still happened.
-            busy: (row.end - row.start).max(1e-9),
-        })
+    /// The highest rank that is known by itself.
+    pub(super) fn last_rank(&self) -> Option<u32> {
+        match self.basis {
+            Basis::Traced => {
+                let runs = self.trace.runs().iter().filter(|run| run.layer == self.layer);
+                runs.map(|run| run.rank).max()
+            }
+            Basis::Spread => self.by_rank().filter_map(|span| span.rank).max(),
+        }
     }
 
     fn spread(&self, place: usize) -> Option<Span> {
@@ -80,6 +81,18 @@ impl<'a> Spans<'a> {
             bytes: flow.bytes as f64,
             busy: flow.seconds.max(1e-9),
         })
+    }
+}
+
+fn traced(row: &TraceRow) -> Span {
+    Span {
+        rank: Some(row.rank),
+        direction: row.direction,
+        start: row.start,
+        end: row.end,
+        bytes: row.length as f64,
+        // A call that is shorter than the clock's step still happened.
+        busy: row.took().max(1e-9),
     }
 }
 

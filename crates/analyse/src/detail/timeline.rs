@@ -38,7 +38,7 @@ impl Lane {
         let step = end / bins as f64;
         let mut busy = [vec![0.0; bins], vec![0.0; bins]];
         let mut bytes = [vec![0.0; bins], vec![0.0; bins]];
-        for span in (0..spans.len()).filter_map(|place| spans.at(place)) {
+        for span in spans.by_rank() {
             let way = usize::from(span.direction == Direction::Write);
             share(span.start, span.end, step, bins, |at, part| {
                 busy[way][at] += span.busy * part;
@@ -79,7 +79,7 @@ mod tests {
         let call = TraceRow {
             file,
             rank: 0,
-            mpiio: false,
+            layer: Layer::Posix,
             direction: Direction::Write,
             start: 0.5,
             end: 2.5,

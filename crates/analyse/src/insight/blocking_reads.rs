@@ -17,7 +17,7 @@ pub const RULE: Rule = Rule {
 mod tests {
     use super::RULE;
     use crate::sample::Sample;
-    use crate::{Direction, TraceRow};
+    use crate::{Direction, Layer, TraceRow};
 
     /// Five phases of reads of so many seconds, one every hundred seconds.
     fn job(took: f64) -> Sample {
@@ -31,7 +31,7 @@ mod tests {
             job.job.trace.push(TraceRow {
                 file,
                 rank: 0,
-                mpiio: false,
+                layer: Layer::Posix,
                 direction,
                 start,
                 end,

@@ -69,7 +69,7 @@ fn one(file: &FileFacts, common: &CommonBlocks, facts: &Facts, limit: &Threshold
 mod tests {
     use super::RULE;
     use crate::sample::Sample;
-    use crate::{Direction, TraceRow};
+    use crate::{Direction, Layer, TraceRow};
 
     /// Sixteen ranks that each read the same so many blocks, a tenth of a second each.
     fn job(blocks: u64) -> Sample {
@@ -85,7 +85,7 @@ mod tests {
                 job.job.trace.push(TraceRow {
                     file,
                     rank,
-                    mpiio: false,
+                    layer: Layer::Posix,
                     direction: Direction::Read,
                     start,
                     end: start + 0.1,

@@ -76,7 +76,7 @@ fn one(file: &FileFacts, conflicts: &Conflicts) -> Finding {
 mod tests {
     use super::RULE;
     use crate::sample::Sample;
-    use crate::{Direction, TraceRow};
+    use crate::{Direction, Layer, TraceRow};
 
     /// Rank 0 writes 100 bytes at second 0 to 1; rank 1 reads from a byte and a second on.
     fn job(offset: u64, start: f64) -> Sample {
@@ -89,7 +89,7 @@ mod tests {
         let row = TraceRow {
             file,
             rank: 0,
-            mpiio: false,
+            layer: Layer::Posix,
             direction: Direction::Write,
             start: 0.0,
             end: 1.0,

@@ -45,7 +45,7 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
 mod tests {
     use super::RULE;
     use crate::sample::Sample;
-    use crate::{Direction, TraceRow};
+    use crate::{Direction, Layer, TraceRow};
 
     /// So many phases of three bursts each: 0.2 s lie between bursts, a second between phases.
     /// In each burst rank 1 is an eighth of a second slower than rank 0.
@@ -61,7 +61,7 @@ mod tests {
                 job.job.trace.push(TraceRow {
                     file,
                     rank,
-                    mpiio: false,
+                    layer: Layer::Posix,
                     direction,
                     start,
                     end,

@@ -68,7 +68,7 @@ fn one(file: &FileFacts, stripes: &SharedStripes, facts: &Facts, limit: &Thresho
 mod tests {
     use super::RULE;
     use crate::sample::Sample;
-    use crate::{Direction, TraceRow};
+    use crate::{Direction, Layer, TraceRow};
 
     /// Ranks that take turns in writing so many blocks of half a stripe.
     fn job(blocks: u64) -> Sample {
@@ -85,7 +85,7 @@ mod tests {
             job.job.trace.push(TraceRow {
                 file,
                 rank,
-                mpiio: false,
+                layer: Layer::Posix,
                 direction: Direction::Write,
                 start,
                 end: start + 0.01,

@@ -1,7 +1,8 @@
 //! The same block read by (nearly) every rank: one of them could read it and tell the others.
 
-use super::traced::Rows;
-use crate::Thresholds;
+use std::collections::HashMap;
+
+use crate::{Run, Thresholds, Trace};
 
 /// Blocks of one file that nearly every rank reads.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -16,48 +17,106 @@ pub struct CommonBlocks {
     pub rank_seconds: f64,
 }
 
-/// Finds such blocks among the reads of one file. Sorts.
-pub(super) fn common_blocks(reads: &mut Rows<'_>, nprocs: u64, limit: &Thresholds) -> CommonBlocks {
-    let mut found = CommonBlocks::default();
-    if nprocs < limit.common_block_ranks {
-        return found;
-    }
-    reads.sort_by_key(|row| (row.offset, row.length, row.rank));
-    let enough = (limit.common_block_share.0 * nprocs as f64).ceil() as u64;
-    let mut block = Block::default();
-    for row in reads.iter().filter(|row| row.length > 0) {
-        if (row.offset, row.length) != (block.offset, block.length) {
-            block.end(enough, &mut found);
-            block = Block { offset: row.offset, length: row.length, ..Block::default() };
-        }
-        block.ranks += u64::from(block.last != Some(row.rank));
-        block.last = Some(row.rank);
-        block.calls += 1;
-        block.seconds += row.end - row.start;
-    }
-    block.end(enough, &mut found);
-    found
-}
-
 /// One block while its reads come by, rank after rank.
-#[derive(Default)]
+#[derive(Debug, Clone, Copy)]
 struct Block {
-    offset: u64,
-    length: u64,
-    last: Option<u32>,
+    last: u32,
     ranks: u64,
     calls: u64,
     seconds: f64,
 }
 
-impl Block {
-    /// Counts it if enough ranks have read it.
-    fn end(&self, enough: u64, found: &mut CommonBlocks) {
-        if self.ranks >= enough && self.calls > 0 {
-            found.blocks += 1;
-            found.calls += self.calls;
-            found.bytes += self.calls * self.length;
-            found.rank_seconds += self.seconds;
+/// Finds such blocks among the reads of one file.
+///
+/// Ranks come one after another. A block that nearly every rank reads is read by one of the first
+/// few, so only those make entries; the others only count.
+pub(super) fn common_blocks(
+    trace: &Trace,
+    reads: &[&Run],
+    nprocs: u64,
+    limit: &Thresholds,
+) -> CommonBlocks {
+    let enough = (limit.common_block_share.0 * nprocs as f64).ceil() as u64;
+    let mut runs: Vec<&Run> = reads.to_vec();
+    runs.sort_by_key(|run| run.rank);
+    let readers = runs.chunk_by(|a, b| a.rank == b.rank).count() as u64;
+    if nprocs < limit.common_block_ranks || readers < enough {
+        return CommonBlocks::default();
+    }
+    let first_few = readers - enough + 1;
+    let mut blocks: HashMap<(u64, u64), Block> = HashMap::new();
+    for (place, runs) in (0..).zip(runs.chunk_by(|a, b| a.rank == b.rank)) {
+        let rank = runs[0].rank;
+        for row in runs.iter().flat_map(|run| trace.calls(run)).filter(|row| row.length > 0) {
+            let key = (row.offset, row.length);
+            let new = Block { last: rank, ranks: 1, calls: 0, seconds: 0.0 };
+            let block = if place < first_few {
+                Some(blocks.entry(key).or_insert(new))
+            } else {
+                blocks.get_mut(&key)
+            };
+            let Some(block) = block else { continue };
+            block.ranks += u64::from(block.last != rank);
+            block.last = rank;
+            block.calls += 1;
+            block.seconds += row.took();
+        }
+    }
+    sum(blocks, enough)
+}
+
+/// Adds up those that enough ranks have read, in the order of their place: sums of floats depend on it.
+fn sum(blocks: HashMap<(u64, u64), Block>, enough: u64) -> CommonBlocks {
+    let mut read: Vec<((u64, u64), Block)> =
+        blocks.into_iter().filter(|(_, block)| block.ranks >= enough).collect();
+    read.sort_unstable_by_key(|block| block.0);
+    let mut found = CommonBlocks::default();
+    for ((_, length), block) in read {
+        found.blocks += 1;
+        found.calls += block.calls;
+        found.bytes += block.calls * length;
+        found.rank_seconds += block.seconds;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CommonBlocks, common_blocks};
+    use crate::pattern::random;
+    use crate::{Run, Thresholds, Trace, TraceRow};
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    /// Every pair of offset and length, and who reads it.
+    fn counted(trace: &Trace, enough: usize) -> CommonBlocks {
+        let rows: Vec<TraceRow> = trace.rows().filter(|row| row.length > 0).collect();
+        let blocks: BTreeSet<(u64, u64)> =
+            rows.iter().map(|row| (row.offset, row.length)).collect();
+        let mut found = CommonBlocks::default();
+        for block in blocks {
+            let reads: Vec<&TraceRow> =
+                rows.iter().filter(|row| (row.offset, row.length) == block).collect();
+            let ranks: BTreeSet<u32> = reads.iter().map(|row| row.rank).collect();
+            if ranks.len() >= enough {
+                found.blocks += 1;
+                found.calls += reads.len() as u64;
+                found.bytes += reads.len() as u64 * block.1;
+                found.rank_seconds += reads.iter().map(|row| row.took()).sum::<f64>();
+            }
+        }
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_looking_at_every_block(trace in random::trace()) {
+            let limit = Thresholds { common_block_ranks: 2, ..Thresholds::default() };
+            let runs: Vec<&Run> = trace.runs().iter().collect();
+            for nprocs in [2, 3] {
+                let enough = (0.9 * nprocs as f64).ceil() as usize;
+                prop_assert_eq!(common_blocks(&trace, &runs, nprocs, &limit), counted(&trace, enough));
+            }
         }
     }
 }

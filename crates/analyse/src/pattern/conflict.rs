@@ -1,13 +1,12 @@
 //! Conflicts: a byte range that is used again after, or while, somebody writes it.
 //!
-//! Calls are taken in the order of their start. Per byte range it is known who wrote it last and
-//! who has read it since; a call is compared with that alone, which is what it depends on. Work
-//! is bounded: a trace in which every call spans thousands of earlier ones is cut, and says so.
+//! Calls are taken in the order of their start. The bytes in question are cut into cells at every
+//! border of a call; per cell it is known who wrote it last and who has read it since, and a call
+//! is compared with that alone, which is what it depends on. Work is bounded: a trace in which
+//! every call spans thousands of others' borders is cut, and says so.
 
-use std::collections::BTreeMap;
-
-use super::traced::Rows;
-use crate::{Direction, Thresholds, TraceRow};
+use super::cover::holds;
+use crate::{Direction, Run, Thresholds, Trace, TraceRow};
 
 /// One kind of conflict.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -51,10 +50,9 @@ impl Conflicts {
     }
 }
 
-/// What is known about a range of bytes up to the start of the next.
+/// What is known about a stretch of bytes that every call covers whole or not at all.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-struct Range {
-    stop: u64,
+struct Cell {
     written: Option<(u32, f64)>,
     read: Option<Readers>,
 }
@@ -67,17 +65,35 @@ struct Readers {
     until: f64,
 }
 
-/// Steps per call after which looking is given up.
+/// Cells per call after which looking is given up.
 const STEPS: usize = 64;
+/// Cells of one file; what lies behind them is not looked at.
+const CELLS: usize = 1 << 22;
 
-/// Looks at the calls of one file. Sorts.
-pub(super) fn conflicts(rows: &mut Rows<'_>, limit: &Thresholds) -> Conflicts {
-    let together = overlapping(rows);
-    rows.sort_by_start();
-    let mut search =
-        Search { ranges: BTreeMap::new(), found: Conflicts::default(), skew: limit.clock_skew.0 };
-    let mut steps = (rows.numbers.len() + 16) * STEPS;
-    for row in rows.iter().filter(|row| row.length > 0 && together.hold(row)) {
+/// Looks at the calls of one file. Only where something is written and used again can there be a
+/// conflict: `contested` are these bytes.
+pub(super) fn conflicts(
+    trace: &Trace,
+    runs: &[&Run],
+    contested: &[(u64, u64)],
+    limit: &Thresholds,
+) -> Conflicts {
+    let mut found = Conflicts::default();
+    if contested.is_empty() {
+        return found;
+    }
+    let borders = borders(trace, runs, contested);
+    found.cut = borders.len() > CELLS;
+    let borders = &borders[..borders.len().min(CELLS)];
+    let mut search = Search {
+        borders,
+        cells: vec![Cell::default(); borders.len()],
+        found,
+        skew: limit.clock_skew.0,
+    };
+    let calls: usize = runs.iter().map(|run| run.calls as usize).sum();
+    let mut steps = (calls + 16) * STEPS;
+    for row in trace.in_order(runs.iter().copied()).filter(|row| holds(contested, row)) {
         steps = steps.saturating_sub(search.call(&row));
         if steps == 0 {
             search.found.cut = true;
@@ -87,122 +103,77 @@ pub(super) fn conflicts(rows: &mut Rows<'_>, limit: &Thresholds) -> Conflicts {
     search.found
 }
 
-/// Stretches of a file that more than one call touches. Only there can be a conflict, and in most
-/// files they are few, so that calls elsewhere need not be remembered.
-struct Together(Vec<(u64, u64)>);
-
-impl Together {
-    /// Whether a call reaches into one of them.
-    fn hold(&self, row: &TraceRow) -> bool {
-        let behind = self.0.partition_point(|stretch| stretch.1 <= row.offset);
-        self.0.get(behind).is_some_and(|stretch| stretch.0 < row.stop())
-    }
-}
-
-fn overlapping(rows: &mut Rows<'_>) -> Together {
-    rows.sort_by_key(|row| row.offset);
-    let mut stretches: Vec<(u64, u64)> = Vec::new();
-    let mut until = 0;
-    for row in rows.iter().filter(|row| row.length > 0) {
-        let stop = row.stop().min(until);
-        if row.offset < stop {
-            match stretches.last_mut() {
-                Some(last) if row.offset <= last.1 => last.1 = last.1.max(stop),
-                _ => stretches.push((row.offset, stop)),
-            }
+/// Where calls and contested stretches begin and end, within those stretches.
+fn borders(trace: &Trace, runs: &[&Run], contested: &[(u64, u64)]) -> Vec<u64> {
+    const BATCH: usize = 1 << 20;
+    let mut borders: Vec<u64> = contested.iter().flat_map(|range| [range.0, range.1]).collect();
+    let mut sorted = 0;
+    for row in runs.iter().flat_map(|run| trace.calls(run)).filter(|row| holds(contested, row)) {
+        borders.extend([row.offset, row.stop()]);
+        // Most calls share their borders with others.
+        if borders.len() >= sorted + BATCH {
+            borders.sort();
+            borders.dedup();
+            sorted = borders.len();
         }
-        until = until.max(row.stop());
     }
-    Together(stretches)
+    borders.sort();
+    borders.dedup();
+    borders
 }
 
-struct Search {
-    ranges: BTreeMap<u64, Range>,
+struct Search<'a> {
+    /// A cell reaches from its border to the next one.
+    borders: &'a [u64],
+    cells: Vec<Cell>,
     found: Conflicts,
     skew: f64,
 }
 
-impl Search {
-    /// Compares a call with what is known and takes it in; returns the ranges it looked at.
+impl Search<'_> {
+    /// Compares a call with what is known and takes it in; returns the cells it looked at.
     fn call(&mut self, row: &TraceRow) -> usize {
-        self.split(row.offset);
-        self.split(row.stop());
-        let known: Vec<(u64, Range)> = self
-            .ranges
-            .range(row.offset..row.stop())
-            .map(|(&start, &range)| (start, range))
-            .collect();
+        let first = self.borders.partition_point(|border| *border < row.offset);
         let mut hit = [false; 3];
-        for &(start, range) in &known {
-            self.compare(row, range.stop - start, &range, &mut hit);
+        let mut at = first;
+        while let Some(&[start, stop]) = self.borders.get(at..at + 2)
+            && stop <= row.stop()
+        {
+            self.compare(row, stop - start, at, &mut hit);
+            at += 1;
         }
         let hazards = [&mut self.found.raw, &mut self.found.war, &mut self.found.waw];
         hazards.into_iter().zip(hit).for_each(|(hazard, hit)| hazard.calls += u64::from(hit));
-        match row.direction {
-            Direction::Write => self.write(row, &known),
-            Direction::Read => self.read(row, &known),
-        }
-        known.len() + 1
+        at - first + 1
     }
 
-    fn compare(&mut self, row: &TraceRow, bytes: u64, range: &Range, hit: &mut [bool; 3]) {
-        let found = &mut self.found;
+    fn compare(&mut self, row: &TraceRow, bytes: u64, at: usize, hit: &mut [bool; 3]) {
+        let (found, cell) = (&mut self.found, &mut self.cells[at]);
         if row.direction == Direction::Read {
-            if let Some((writer, until)) = range.written {
+            if let Some((writer, until)) = cell.written {
                 let other = writer != row.rank;
                 found.within[0] += if other { 0 } else { bytes };
                 hit[0] |= other && found.raw.note(bytes, row.start - until, self.skew);
             }
+            let mine = Readers { one: row.rank, several: false, until: row.end };
+            cell.read = Some(cell.read.map_or(mine, |readers| Readers {
+                several: readers.several || readers.one != row.rank,
+                until: readers.until.max(row.end),
+                ..readers
+            }));
             return;
         }
-        if let Some(readers) = range.read {
+        if let Some(readers) = cell.read {
             let other = readers.several || readers.one != row.rank;
             found.within[1] += if other { 0 } else { bytes };
             hit[1] |= other && found.war.note(bytes, row.start - readers.until, self.skew);
         }
-        if let Some((writer, until)) = range.written {
+        if let Some((writer, until)) = cell.written {
             let other = writer != row.rank;
             found.within[2] += if other { 0 } else { bytes };
             hit[2] |= other && found.waw.note(bytes, row.start - until, self.skew);
         }
-    }
-
-    fn write(&mut self, row: &TraceRow, known: &[(u64, Range)]) {
-        for (start, _) in known {
-            self.ranges.remove(start);
-        }
-        let written = Some((row.rank, row.end));
-        self.ranges.insert(row.offset, Range { stop: row.stop(), written, read: None });
-    }
-
-    fn read(&mut self, row: &TraceRow, known: &[(u64, Range)]) {
-        let mine = Readers { one: row.rank, several: false, until: row.end };
-        let mut at = row.offset;
-        for &(start, range) in known {
-            if at < start {
-                self.ranges.insert(at, Range { stop: start, written: None, read: Some(mine) });
-            }
-            let read = range.read.map_or(mine, |readers| Readers {
-                several: readers.several || readers.one != row.rank,
-                until: readers.until.max(row.end),
-                ..readers
-            });
-            self.ranges.insert(start, Range { read: Some(read), ..range });
-            at = range.stop;
-        }
-        if at < row.stop() {
-            self.ranges.insert(at, Range { stop: row.stop(), written: None, read: Some(mine) });
-        }
-    }
-
-    /// Makes a range border at a byte, if a range lies across it.
-    fn split(&mut self, at: u64) {
-        let Some((_, range)) = self.ranges.range_mut(..at).next_back() else { return };
-        if range.stop > at {
-            let behind = *range;
-            range.stop = at;
-            self.ranges.insert(at, behind);
-        }
+        *cell = Cell { written: Some((row.rank, row.end)), read: None };
     }
 }
 
@@ -223,8 +194,8 @@ impl Hazard {
 mod tests {
     use super::Conflicts;
     use crate::pattern::random;
-    use crate::pattern::traced::Rows;
-    use crate::{Direction, Thresholds, Trace, TraceRow};
+    use crate::pattern::traced::contested;
+    use crate::{Direction, Layer, Run, Thresholds, Trace, TraceRow};
     use netra_event::RecordId;
     use proptest::prelude::*;
 
@@ -232,12 +203,21 @@ mod tests {
         let mut trace = Trace::default();
         trace.file(RecordId(1));
         rows.iter().for_each(|row| trace.push(*row));
-        let mut numbers: Vec<u32> = (0..trace.len() as u32).collect();
-        super::conflicts(&mut Rows { trace: &trace, numbers: &mut numbers }, &Thresholds::default())
+        let runs: Vec<&Run> = trace.runs().iter().collect();
+        super::conflicts(&trace, &runs, &contested(&trace, &runs), &Thresholds::default())
     }
 
     fn row(rank: u32, direction: Direction, at: (f64, f64), offset: u64, length: u64) -> TraceRow {
-        TraceRow { file: 0, rank, mpiio: false, direction, start: at.0, end: at.1, offset, length }
+        TraceRow {
+            file: 0,
+            rank,
+            layer: Layer::Posix,
+            direction,
+            start: at.0,
+            end: at.1,
+            offset,
+            length,
+        }
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! Patterns: what only the order of single calls, or the spread over ranks, can show.
 //!
-//! Everything here takes O(n log n) time and a few words per call.
+//! Calls are read from packed runs, several times if need be, and never copied as a whole.
 
 mod block;
 mod conflict;
+mod cover;
+mod parallel;
 mod phase;
 mod spread;
 mod stripe;
 mod traced;
-mod unique;
 
 pub use block::CommonBlocks;
 pub use conflict::{Conflicts, Hazard};

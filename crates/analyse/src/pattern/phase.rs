@@ -6,12 +6,10 @@
 //! kept between two others: a gap below [`Thresholds::phase_gap_min`] never separates, one above
 //! [`Thresholds::phase_gap_share`] of the traced time always does.
 
-use std::collections::BTreeMap;
-
 use netra_event::Rank;
 
-use super::median;
-use crate::{Direction, Layer, Thresholds, Trace, TraceRow};
+use super::{median, parallel};
+use crate::{Direction, Layer, Run, Thresholds, Trace};
 
 /// One burst.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,98 +58,148 @@ pub fn phases(trace: &Trace, limit: &Thresholds) -> Option<Phases> {
     if trace.is_empty() {
         return None;
     }
-    let mut order: Vec<u32> = (0..trace.len() as u32).collect();
-    order.sort_by(|&a, &b| trace.row(a as usize).start.total_cmp(&trace.row(b as usize).start));
-    let rows = || order.iter().map(|&at| trace.row(at as usize));
-    let layers = [Layer::Posix, Layer::Mpiio].into_iter().filter_map(|layer| {
-        let list = find(|| rows().filter(move |row| row.layer() == layer), limit);
-        (!list.phases.is_empty()).then_some((layer, list))
-    });
-    let layers: Vec<_> = layers.collect();
-    let job = match &layers[..] {
-        [(_, only)] => only.clone(),
-        _ => find(rows, limit),
-    };
+    let mut sets: Vec<(Option<Layer>, Vec<&Run>)> = Vec::new();
+    for layer in [Layer::Posix, Layer::Stdio, Layer::Mpiio] {
+        let runs: Vec<&Run> = trace.runs().iter().filter(|run| run.layer == layer).collect();
+        if !runs.is_empty() {
+            sets.push((Some(layer), runs));
+        }
+    }
+    if sets.len() > 1 {
+        sets.push((None, trace.runs().iter().collect()));
+    }
+    let mut lists = parallel::map(&sets, |(_, runs)| find(trace, runs, limit));
+    // Where one layer was traced, its phases are the job's.
+    let job = if sets.len() > 1 { lists.pop()? } else { lists.first()?.clone() };
+    let layers = sets.iter().filter_map(|set| set.0).zip(lists).collect();
     Some(Phases { job, layers })
 }
 
-/// The phases of rows that come in order of their start.
-fn find<I: Iterator<Item = TraceRow>>(rows: impl Fn() -> I, limit: &Thresholds) -> PhaseList {
-    let Some(gap) = separating_gap(rows(), limit) else { return PhaseList::default() };
-    let mut found: Vec<Phase> = Vec::new();
-    let mut now: Option<Burst> = None;
-    for row in rows() {
-        if let Some(burst) = now.take_if(|burst| row.start - burst.end > gap) {
-            found.extend(burst.phase());
+/// The phases of some runs.
+fn find(trace: &Trace, runs: &[&Run], limit: &Thresholds) -> PhaseList {
+    let Some((gap, borders)) = quiet(trace, runs, limit) else { return PhaseList::default() };
+    let starts: Vec<f64> = borders.iter().map(|quiet| quiet.1).collect();
+    let mut bursts: Vec<Burst> = (0..=borders.len()).map(|_| Burst::default()).collect();
+    let mut ranks: Vec<&Run> = runs.to_vec();
+    ranks.sort_by_key(|run| run.rank);
+    let ranks: Vec<&[&Run]> = ranks.chunk_by(|a, b| a.rank == b.rank).collect();
+    for parts in parallel::map(&ranks, |runs| one_rank(trace, runs, &starts)) {
+        for (at, part) in parts {
+            bursts[at].add(part);
         }
-        now.get_or_insert_with(|| Burst::new(row.start)).add(&row);
     }
-    found.extend(now.and_then(Burst::phase));
+    let found: Vec<Phase> = bursts.into_iter().filter_map(Burst::phase).collect();
     PhaseList { period: period(&found, limit), phases: found, gap }
 }
 
-/// The shortest gap that does not separate; nothing without calls.
-fn separating_gap(rows: impl Iterator<Item = TraceRow>, limit: &Thresholds) -> Option<f64> {
+/// The shortest gap that does not separate, and the quiet times that do; nothing without calls.
+fn quiet(trace: &Trace, runs: &[&Run], limit: &Thresholds) -> Option<(f64, Vec<(f64, f64)>)> {
     let (mut first, mut end) = (None, f64::NEG_INFINITY);
     // Count, mean and squared distances, updated one gap at a time (Welford).
     let (mut count, mut mean, mut squares) = (0.0, 0.0, 0.0);
-    for row in rows {
+    let mut long: Vec<(f64, f64)> = Vec::new();
+    for row in trace.in_order(runs.iter().copied()) {
         if first.is_some() && row.start > end {
             let gap = row.start - end;
             count += 1.0;
             let delta = gap - mean;
             mean += delta / count;
             squares += delta * (gap - mean);
+            if gap > limit.phase_gap_min.0 {
+                long.push((end, row.start));
+            }
         }
         first.get_or_insert(row.start);
         end = f64::max(end, row.end);
     }
     let span = end - first?;
-    let deviation = if count > 0.0 { (squares / count).sqrt() } else { 0.0 };
+    let deviation: f64 = if count > 0.0 { (squares / count).sqrt() } else { 0.0 };
     let most = (limit.phase_gap_share.0 * span).max(limit.phase_gap_min.0);
-    Some((mean + deviation).clamp(limit.phase_gap_min.0, most))
+    let gap = (mean + deviation).clamp(limit.phase_gap_min.0, most);
+    long.retain(|quiet| quiet.1 - quiet.0 > gap);
+    Some((gap, long))
 }
 
-/// A phase while it is being filled.
-struct Burst {
+/// What one rank did in one phase.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    rank: u32,
     start: f64,
     end: f64,
     calls: u64,
-    /// Read and written, through POSIX and through MPI-IO.
-    bytes: [[u64; 2]; 2],
-    /// Per rank, until when it is busy and for how long it was.
-    busy: BTreeMap<u32, (f64, f64)>,
+    /// Read and written, through POSIX, C streams and MPI-IO.
+    bytes: [[u64; 3]; 2],
+    busy: f64,
+}
+
+/// One rank's parts in phases that begin, but for the first, at these times.
+fn one_rank(trace: &Trace, runs: &[&Run], starts: &[f64]) -> Vec<(usize, Part)> {
+    let mut parts: Vec<(usize, Part)> = Vec::new();
+    for row in trace.in_order(runs.iter().copied()) {
+        let known = parts.last().map_or(0, |part| part.0);
+        // Calls come in order, so the phase is the last one's or one of the next.
+        let at = known + starts[known..].iter().take_while(|start| **start <= row.start).count();
+        if parts.last().is_none_or(|part| part.0 != at) {
+            let (rank, start, end) = (row.rank, row.start, row.start);
+            parts.push((at, Part { rank, start, end, calls: 0, bytes: [[0; 3]; 2], busy: 0.0 }));
+        }
+        let Some((_, part)) = parts.last_mut() else { continue };
+        part.calls += 1;
+        let layer = match row.layer {
+            Layer::Mpiio => 2,
+            Layer::Stdio => 1,
+            _ => 0,
+        };
+        let way = usize::from(row.direction == Direction::Write);
+        part.bytes[way][layer] = part.bytes[way][layer].saturating_add(row.length);
+        part.busy += (row.end - part.end.max(row.start)).max(0.0);
+        part.end = part.end.max(row.end);
+    }
+    parts
+}
+
+/// A phase while it is being filled, rank after rank.
+#[derive(Debug, Clone, Default)]
+struct Burst {
+    span: Option<(f64, f64)>,
+    calls: u64,
+    bytes: [[u64; 3]; 2],
+    ranks: u64,
+    /// Of equals the lowest rank, which comes first.
+    fastest: Option<(Rank, f64)>,
+    slowest: Option<(Rank, f64)>,
 }
 
 impl Burst {
-    fn new(start: f64) -> Burst {
-        Burst { start, end: start, calls: 0, bytes: [[0; 2]; 2], busy: BTreeMap::new() }
-    }
-
-    fn add(&mut self, row: &TraceRow) {
-        self.end = self.end.max(row.end);
-        self.calls += 1;
-        let way = usize::from(row.direction == Direction::Write);
-        self.bytes[way][usize::from(row.mpiio)] += row.length;
-        let (until, busy) = self.busy.entry(row.rank).or_insert((row.start, 0.0));
-        *busy += (row.end - until.max(row.start)).max(0.0);
-        *until = until.max(row.end);
+    fn add(&mut self, part: Part) {
+        let (start, end) = self.span.unwrap_or((part.start, part.end));
+        self.span = Some((start.min(part.start), end.max(part.end)));
+        self.calls += part.calls;
+        let sums = self.bytes.iter_mut().flatten().zip(part.bytes.iter().flatten());
+        sums.for_each(|(sum, bytes)| *sum = sum.saturating_add(*bytes));
+        self.ranks += 1;
+        let mine = (Rank(i64::from(part.rank)), part.busy);
+        if self.fastest.is_none_or(|fastest| part.busy < fastest.1) {
+            self.fastest = Some(mine);
+        }
+        if self.slowest.is_none_or(|slowest| part.busy > slowest.1) {
+            self.slowest = Some(mine);
+        }
     }
 
     fn phase(self) -> Option<Phase> {
-        let by_time = |a: &(&u32, &(f64, f64)), b: &(&u32, &(f64, f64))| a.1.1.total_cmp(&b.1.1);
-        let named = |(rank, busy): (&u32, &(f64, f64))| (Rank(i64::from(*rank)), busy.1);
+        let (start, end) = self.span?;
+        // MPI-IO counts what POSIX counts again below; streams have nothing below.
+        let moved = |[posix, streams, mpiio]: [u64; 3]| posix.max(mpiio).saturating_add(streams);
         Some(Phase {
-            start: self.start,
-            end: self.end,
+            start,
+            end,
             calls: self.calls,
-            // Layers count the same bytes again.
-            bytes_read: self.bytes[0].into_iter().max()?,
-            bytes_written: self.bytes[1].into_iter().max()?,
-            ranks: self.busy.len() as u64,
-            fastest: self.busy.iter().min_by(by_time).map(named)?,
-            // Of equals the lowest rank, as `min_by` does.
-            slowest: self.busy.iter().rev().max_by(by_time).map(named)?,
+            bytes_read: moved(self.bytes[0]),
+            bytes_written: moved(self.bytes[1]),
+            ranks: self.ranks,
+            fastest: self.fastest?,
+            slowest: self.slowest?,
         })
     }
 }
@@ -171,7 +219,7 @@ fn period(phases: &[Phase], limit: &Thresholds) -> Option<f64> {
 mod tests {
     use super::{Phase, phases};
     use crate::pattern::random;
-    use crate::{Direction, Thresholds, Trace, TraceRow};
+    use crate::{Direction, Layer, Thresholds, Trace, TraceRow};
     use netra_event::{Rank, RecordId};
     use proptest::prelude::*;
 
@@ -183,7 +231,7 @@ mod tests {
             trace.push(TraceRow {
                 file,
                 rank: 0,
-                mpiio: false,
+                layer: Layer::Posix,
                 direction,
                 start,
                 end,
@@ -230,7 +278,8 @@ mod tests {
     #[test]
     fn bytes_that_pass_two_layers_count_once() {
         let mut both = trace(&[(0.0, 1.0)]);
-        both.push(TraceRow { mpiio: true, length: 3, ..both.row(0) });
+        let posix = both.rows().next().unwrap();
+        both.push(TraceRow { layer: Layer::Mpiio, length: 3, ..posix });
         let found = phases(&both, &Thresholds::default()).unwrap().job.phases;
         assert_eq!((found[0].bytes_read, found[0].bytes_written, found[0].calls), (0, 3, 2));
     }

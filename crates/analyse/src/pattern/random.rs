@@ -3,7 +3,7 @@
 use netra_event::RecordId;
 use proptest::prelude::*;
 
-use crate::{Direction, Trace, TraceRow};
+use crate::{Direction, Layer, Trace, TraceRow};
 
 /// Up to 40 calls of up to four ranks on up to two files of 64 bytes within 100 s, in whole
 /// numbers, so that equal times and touching ranges are common.
@@ -18,7 +18,7 @@ pub(crate) fn trace() -> impl Strategy<Value = Trace> {
             trace.push(TraceRow {
                 file,
                 rank,
-                mpiio: false,
+                layer: Layer::Posix,
                 direction: if write { Direction::Write } else { Direction::Read },
                 start: f64::from(start),
                 end: f64::from(start + took),

@@ -3,7 +3,9 @@
 //! Only the first and the last stripe of a call can be shared with a neighbour without the bytes
 //! themselves overlapping, so two entries per call are enough.
 
-use super::traced::Rows;
+use std::collections::HashMap;
+
+use crate::{Run, Trace, TraceRow};
 
 /// Shared stripes of one file.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -20,47 +22,55 @@ pub struct SharedStripes {
     pub rank_seconds: f64,
 }
 
+/// Stands for a stripe that more than one rank wrote.
+const SEVERAL: u32 = u32::MAX;
+
 /// Looks at the writes of one file.
-pub(super) fn shared_stripes(writes: &Rows<'_>, stripe_size: u64) -> SharedStripes {
+pub(super) fn shared_stripes(trace: &Trace, writes: &[&Run], stripe_size: u64) -> SharedStripes {
     let mut found = SharedStripes { stripe_size, ..SharedStripes::default() };
     if stripe_size == 0 {
         return found;
     }
-    let mut touched: Vec<(u64, u32, u32)> = Vec::new();
-    for (call, row) in (0u32..).zip(writes.iter()).filter(|(_, row)| row.length > 0) {
-        let (first, last) = (row.offset / stripe_size, (row.stop() - 1) / stripe_size);
-        if row.offset % stripe_size != 0 || (first == last && row.stop() % stripe_size != 0) {
-            touched.push((first, row.rank, call));
-        }
-        if last != first && row.stop() % stripe_size != 0 {
-            touched.push((last, row.rank, call));
-        }
-    }
-    touched.sort_unstable();
-    let mut calls: Vec<u32> = Vec::new();
-    for stripe in touched.chunk_by(|a, b| a.0 == b.0) {
-        found.partial += 1;
-        if stripe[0].1 != stripe[stripe.len() - 1].1 {
-            found.shared += 1;
-            calls.extend(stripe.iter().map(|entry| entry.2));
+    let rows = || writes.iter().flat_map(|run| trace.calls(run)).filter(|row| row.length > 0);
+    let mut stripes: HashMap<u64, u32> = HashMap::new();
+    for row in rows() {
+        for stripe in partial(&row, stripe_size).into_iter().flatten() {
+            let writer = stripes.entry(stripe).or_insert(row.rank);
+            if *writer != row.rank {
+                *writer = SEVERAL;
+            }
         }
     }
-    calls.sort_unstable();
-    calls.dedup();
-    found.calls = calls.len() as u64;
-    let seconds = |call: u32| {
-        let row = writes.trace.row(writes.numbers[call as usize] as usize);
-        row.end - row.start
-    };
-    found.rank_seconds = calls.iter().map(|&call| seconds(call)).sum();
+    found.partial = stripes.len() as u64;
+    found.shared = stripes.values().filter(|writer| **writer == SEVERAL).count() as u64;
+    if found.shared == 0 {
+        return found;
+    }
+    for row in rows() {
+        let shared = |stripe: &u64| stripes.get(stripe) == Some(&SEVERAL);
+        if partial(&row, stripe_size).iter().flatten().any(shared) {
+            found.calls += 1;
+            found.rank_seconds += row.took();
+        }
+    }
     found
+}
+
+/// The stripes that a call writes only in part: its first, its last, or none.
+fn partial(row: &TraceRow, size: u64) -> [Option<u64>; 2] {
+    let (first, last) = (row.offset / size, (row.stop() - 1) / size);
+    let ends_within = !row.stop().is_multiple_of(size);
+    let begins_within = !row.offset.is_multiple_of(size);
+    [
+        (begins_within || (first == last && ends_within)).then_some(first),
+        (last != first && ends_within).then_some(last),
+    ]
 }
 
 #[cfg(test)]
 mod tests {
     use super::{SharedStripes, shared_stripes};
-    use crate::pattern::traced::Rows;
-    use crate::{Direction, Trace, TraceRow};
+    use crate::{Direction, Layer, Run, Trace, TraceRow};
     use netra_event::RecordId;
 
     /// Calls of (rank, offset, length), a second each, over stripes of 100 bytes.
@@ -68,11 +78,11 @@ mod tests {
         let mut trace = Trace::default();
         let file = trace.file(RecordId(1));
         for &(rank, offset, length) in calls {
-            let (direction, mpiio) = (Direction::Write, false);
+            let (direction, layer) = (Direction::Write, Layer::Posix);
             trace.push(TraceRow {
                 file,
                 rank,
-                mpiio,
+                layer,
                 direction,
                 start: 0.0,
                 end: 1.0,
@@ -80,8 +90,8 @@ mod tests {
                 length,
             });
         }
-        let mut numbers: Vec<u32> = (0..trace.len() as u32).collect();
-        shared_stripes(&Rows { trace: &trace, numbers: &mut numbers }, 100)
+        let runs: Vec<&Run> = trace.runs().iter().collect();
+        shared_stripes(&trace, &runs, 100)
     }
 
     #[test]

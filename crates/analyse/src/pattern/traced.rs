@@ -6,9 +6,10 @@ use netra_event::RecordId;
 
 use super::block::{CommonBlocks, common_blocks};
 use super::conflict::{Conflicts, conflicts};
+use super::cover::{Cover, Ranges, bytes, common, union};
+use super::parallel;
 use super::stripe::{SharedStripes, shared_stripes};
-use super::unique::covered;
-use crate::{Direction, Job, Layer, Thresholds, Trace, TraceRow};
+use crate::{Direction, Job, Layer, Run, Thresholds, Trace};
 
 /// One traced file.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,22 +41,16 @@ impl Traced {
     /// Looks at every file; `None` where nothing was traced through POSIX.
     #[must_use]
     pub fn of(job: &Job, limit: &Thresholds) -> Option<Traced> {
-        let trace = &job.trace;
-        // Rows are looked at through their numbers: copies of ten million would not fit.
-        let mut order: Vec<u32> =
-            (0..trace.len() as u32).filter(|&at| !trace.row(at as usize).mpiio).collect();
-        if order.is_empty() {
+        let mut runs: Vec<&Run> =
+            job.trace.runs().iter().filter(|run| run.layer == Layer::Posix).collect();
+        if runs.is_empty() {
             return None;
         }
-        let file = |at: u32| trace.row(at as usize).file;
-        order.sort_by_key(|&at| file(at));
+        // Stable: the runs of a file stay in the order of the trace.
+        runs.sort_by_key(|run| run.file);
         let stripes = stripe_sizes(job);
-        let mut files = Vec::new();
-        for rows in order.chunk_by_mut(|&a, &b| file(a) == file(b)) {
-            let id = trace.files()[file(rows[0]) as usize];
-            let stripe = stripes.get(&id).copied();
-            files.push(one(id, &mut Rows { trace, numbers: rows }, stripe, job.nprocs, limit));
-        }
+        let each: Vec<&[&Run]> = runs.chunk_by(|a, b| a.file == b.file).collect();
+        let mut files = parallel::map(&each, |runs| one(job, runs, &stripes, limit));
         files.sort_by_key(|file| file.file);
         let traced: u64 = files.iter().map(|file| file.bytes[0] + file.bytes[1]).sum();
         let posix = job.usages.iter().filter(|usage| usage.layer == Layer::Posix);
@@ -71,59 +66,54 @@ impl Traced {
     }
 }
 
-/// Some rows of a trace, in an order of their own.
-pub(super) struct Rows<'a> {
-    pub(super) trace: &'a Trace,
-    pub(super) numbers: &'a mut [u32],
-}
-
-impl Rows<'_> {
-    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = TraceRow> + '_ {
-        self.numbers.iter().map(|&at| self.trace.row(at as usize))
-    }
-
-    /// Puts them into the order of a key; equal ones stay as they are.
-    pub(super) fn sort_by_key<K: Ord>(&mut self, key: impl Fn(&TraceRow) -> K) {
-        let trace = self.trace;
-        self.numbers.sort_by_key(|&at| key(&trace.row(at as usize)));
-    }
-
-    /// Puts them into the order of time, and of the trace where times are equal.
-    pub(super) fn sort_by_start(&mut self) {
-        let trace = self.trace;
-        let start = |at: u32| trace.row(at as usize).start;
-        self.numbers.sort_by(|&a, &b| start(a).total_cmp(&start(b)).then(a.cmp(&b)));
-    }
-
-    /// Reads and writes, each by itself.
-    fn by_direction(&mut self) -> (Rows<'_>, Rows<'_>) {
-        self.sort_by_key(|row| row.direction);
-        let trace = self.trace;
-        let reads =
-            self.numbers.partition_point(|&at| trace.row(at as usize).direction == Direction::Read);
-        let (reads, writes) = self.numbers.split_at_mut(reads);
-        (Rows { trace, numbers: reads }, Rows { trace, numbers: writes })
-    }
-}
-
 fn one(
-    file: RecordId,
-    rows: &mut Rows<'_>,
-    stripe: Option<u64>,
-    nprocs: u64,
+    job: &Job,
+    runs: &[&Run],
+    stripes: &BTreeMap<RecordId, u64>,
     limit: &Thresholds,
 ) -> FileTrace {
-    let conflicts = conflicts(rows, limit);
-    let (mut reads, mut writes) = rows.by_direction();
-    let sum = |rows: &Rows<'_>| rows.iter().map(|row| row.length).sum::<u64>();
+    let trace = &job.trace;
+    let file = trace.files()[runs[0].file as usize];
+    let of = |direction: Direction| -> Vec<&Run> {
+        runs.iter().copied().filter(|run| run.direction == direction).collect()
+    };
+    let (reads, writes) = (of(Direction::Read), of(Direction::Write));
+    let sum = |runs: &[&Run]| -> u64 {
+        runs.iter()
+            .flat_map(|run| trace.calls(run))
+            .fold(0, |sum, row| sum.saturating_add(row.length))
+    };
+    let (read, written) = (cover(trace, &reads).0, cover(trace, &writes));
     FileTrace {
         file,
         bytes: [sum(&reads), sum(&writes)],
-        unique: [covered(&mut reads), covered(&mut writes)],
-        conflicts,
-        stripes: stripe.map(|size| shared_stripes(&writes, size)),
-        common: common_blocks(&mut reads, nprocs, limit),
+        unique: [bytes(&read), bytes(&written.0)],
+        conflicts: conflicts(trace, runs, &used_again(&read, &written), limit),
+        stripes: stripes.get(&file).map(|&size| shared_stripes(trace, &writes, size)),
+        common: common_blocks(trace, &reads, job.nprocs, limit),
     }
+}
+
+fn cover(trace: &Trace, runs: &[&Run]) -> (Ranges, Ranges) {
+    let mut cover = Cover::default();
+    for row in runs.iter().flat_map(|run| trace.calls(run)) {
+        cover.add(&row);
+    }
+    cover.ranges()
+}
+
+/// Bytes that are written and read, or written twice.
+fn used_again(read: &Ranges, written: &(Ranges, Ranges)) -> Ranges {
+    union(&written.1, &common(&written.0, read))
+}
+
+/// The same of some runs.
+#[cfg(test)]
+pub(super) fn contested(trace: &Trace, runs: &[&Run]) -> Ranges {
+    let of = |direction: Direction| -> Vec<&Run> {
+        runs.iter().copied().filter(|run| run.direction == direction).collect()
+    };
+    used_again(&cover(trace, &of(Direction::Read)).0, &cover(trace, &of(Direction::Write)))
 }
 
 /// Stripe sizes of files on Lustre, block sizes of files on GPFS.

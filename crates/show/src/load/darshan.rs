@@ -127,7 +127,7 @@ fn trace(job: &mut Job, log: &Log, module: Module, hosts: &mut Hosts, missing: &
         let call = TraceRow {
             file: job.trace.file(dxt.head.id),
             rank: u32::try_from(dxt.head.rank.0).unwrap_or(0),
-            mpiio: module == Module::DxtMpiio,
+            layer: if module == Module::DxtMpiio { Layer::Mpiio } else { Layer::Posix },
             direction: Direction::Read,
             start: 0.0,
             end: 0.0,

@@ -1,0 +1,310 @@
+//! Single reads and writes of a job, packed: ten million of them take about 100 MB.
+//!
+//! Calls are kept in runs. A [`Run`] is what one rank did to one file through one layer in one
+//! direction, in the order of its starts; a call that does not continue the last run begins
+//! another. Within a run only differences are written ([`pack`]), and calls are read from the
+//! front. So nothing here can be asked for by its number: patterns go through runs, or merge them
+//! by time ([`Trace::in_order`]).
+
+mod order;
+mod pack;
+
+use std::collections::BTreeMap;
+
+use netra_event::{Rank, RecordId};
+
+pub use order::InOrder;
+pub use pack::Rows;
+
+use crate::Layer;
+use pack::{Block, Writer};
+
+/// Which way the bytes go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Direction {
+    /// From the file.
+    Read,
+    /// Into the file.
+    Write,
+}
+
+impl Direction {
+    /// Both, reads first.
+    pub const BOTH: [Direction; 2] = [Direction::Read, Direction::Write];
+
+    /// The other one.
+    #[must_use]
+    pub fn other(self) -> Direction {
+        match self {
+            Direction::Read => Direction::Write,
+            Direction::Write => Direction::Read,
+        }
+    }
+
+    /// `read` or `write`.
+    #[must_use]
+    pub fn verb(self) -> &'static str {
+        match self {
+            Direction::Read => "read",
+            Direction::Write => "write",
+        }
+    }
+}
+
+/// Traced calls.
+#[derive(Debug, Clone, Default)]
+pub struct Trace {
+    files: Vec<RecordId>,
+    index: BTreeMap<RecordId, u32>,
+    runs: Vec<Run>,
+    blocks: Vec<Block>,
+    writer: Writer,
+    len: usize,
+}
+
+/// Calls of one rank to one file, through one layer and in one direction, that began one after another.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Run {
+    /// Which of [`Trace::files`].
+    pub file: u32,
+    /// Whose.
+    pub rank: u32,
+    /// Through what.
+    pub layer: Layer,
+    /// Which way.
+    pub direction: Direction,
+    /// Calls.
+    pub calls: u32,
+    /// The largest of their ends, in nanoseconds.
+    last_end: i64,
+    /// Where its bytes begin.
+    block: u32,
+    at: u32,
+}
+
+/// One traced call.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TraceRow {
+    /// Which of [`Trace::files`].
+    pub file: u32,
+    /// Whose.
+    pub rank: u32,
+    /// Through what.
+    pub layer: Layer,
+    /// Which way.
+    pub direction: Direction,
+    /// Seconds since the job's start, in whole nanoseconds.
+    pub start: f64,
+    /// Seconds since the job's start, not before `start`.
+    pub end: f64,
+    /// First byte.
+    pub offset: u64,
+    /// Bytes.
+    pub length: u64,
+}
+
+/// Bytes after which a block is full.
+const BLOCK: usize = 1 << 20;
+
+impl Trace {
+    /// The number that stands for a file in rows; to be asked once per file and kept.
+    pub fn file(&mut self, id: RecordId) -> u32 {
+        let next = self.files.len() as u32;
+        let number = *self.index.entry(id).or_insert(next);
+        if number == next {
+            self.files.push(id);
+        }
+        number
+    }
+
+    /// Adds a call. An end before the start becomes the start; times are kept to the nanosecond.
+    pub fn push(&mut self, row: TraceRow) {
+        let (start, end) = (nanos(row.start), nanos(row.end));
+        let end = end.max(start);
+        let continues = self.runs.last().is_some_and(|run| {
+            (run.file, run.rank, run.layer, run.direction)
+                == (row.file, row.rank, row.layer, row.direction)
+                && start >= self.writer.start
+                && self.blocks.last().is_some_and(|block| block.len() < BLOCK)
+        });
+        if !continues {
+            self.begin(&row);
+        }
+        let (Some(run), Some(block)) = (self.runs.last_mut(), self.blocks.last_mut()) else {
+            return;
+        };
+        self.writer.put(block, start, end - start, row.offset, row.length);
+        run.calls += 1;
+        run.last_end = run.last_end.max(end);
+        self.len += 1;
+    }
+
+    fn begin(&mut self, row: &TraceRow) {
+        if self.blocks.last().is_none_or(|block| block.len() >= BLOCK) {
+            if let Some(block) = self.blocks.last_mut() {
+                block.shrink_to_fit();
+            }
+            self.blocks.push(Block::new());
+        }
+        let block = self.blocks.len() as u32 - 1;
+        let at = self.blocks.last().map_or(0, Vec::len) as u32;
+        let &TraceRow { file, rank, layer, direction, .. } = row;
+        let calls = 0;
+        self.runs.push(Run { file, rank, layer, direction, calls, last_end: i64::MIN, block, at });
+        self.writer = Writer::default();
+    }
+
+    /// The runs, in the order in which they were added.
+    #[must_use]
+    pub fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    /// The calls of a run of this trace.
+    #[must_use]
+    pub fn calls(&self, run: &Run) -> Rows<'_> {
+        let bytes = self.blocks.get(run.block as usize).map_or(&[][..], Vec::as_slice);
+        Rows::new(bytes.get(run.at as usize..).unwrap_or(&[]), *run)
+    }
+
+    /// All calls, run by run.
+    pub fn rows(&self) -> impl Iterator<Item = TraceRow> + '_ {
+        self.runs.iter().flat_map(|run| self.calls(run))
+    }
+
+    /// The calls of some runs in the order of their starts; equal ones in the order of the runs.
+    #[must_use]
+    pub fn in_order<'a>(&'a self, runs: impl IntoIterator<Item = &'a Run>) -> InOrder<'a> {
+        InOrder::new(runs.into_iter().map(|run| self.calls(run)).collect())
+    }
+
+    /// How many calls.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether nothing was traced.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether calls of a layer were traced.
+    #[must_use]
+    pub fn has(&self, layer: Layer) -> bool {
+        self.runs.iter().any(|run| run.layer == layer)
+    }
+
+    /// The files that rows speak of.
+    #[must_use]
+    pub fn files(&self) -> &[RecordId] {
+        &self.files
+    }
+}
+
+impl Run {
+    /// When its last call ended.
+    #[must_use]
+    pub fn end(&self) -> f64 {
+        seconds(self.last_end)
+    }
+}
+
+impl TraceRow {
+    /// Whose, as an id.
+    #[must_use]
+    pub fn whose(&self) -> Rank {
+        Rank(i64::from(self.rank))
+    }
+
+    /// First byte behind it.
+    #[must_use]
+    pub fn stop(&self) -> u64 {
+        self.offset.saturating_add(self.length)
+    }
+
+    /// How long it took.
+    #[must_use]
+    pub fn took(&self) -> f64 {
+        self.end - self.start
+    }
+}
+
+/// The cast saturates, which only nonsense reaches: 2^63 ns are 292 years.
+fn nanos(seconds: f64) -> i64 {
+    (seconds * 1e9).round() as i64
+}
+
+fn seconds(nanos: i64) -> f64 {
+    nanos as f64 / 1e9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Trace, TraceRow};
+    use crate::{Direction, Layer};
+    use netra_event::RecordId;
+    use proptest::prelude::*;
+
+    #[test]
+    fn calls_of_one_kind_are_one_run_while_time_goes_on() {
+        let mut trace = Trace::default();
+        let file = trace.file(RecordId(1));
+        let row = TraceRow {
+            file,
+            rank: 0,
+            layer: Layer::Posix,
+            direction: Direction::Write,
+            start: 1.4,
+            end: 1.5,
+            offset: 0,
+            length: 10,
+        };
+        trace.push(row);
+        trace.push(TraceRow { start: 2.0, end: 1.0, offset: 10, ..row });
+        trace.push(TraceRow { start: 1.9, ..row });
+        trace.push(TraceRow { rank: 1, ..row });
+        let calls: Vec<u32> = trace.runs().iter().map(|run| run.calls).collect();
+        assert_eq!((calls, trace.len()), (vec![2, 1, 1], 4));
+        let rows: Vec<TraceRow> = trace.rows().collect();
+        assert_eq!(rows[0], row);
+        assert_eq!((rows[1].start, rows[1].end, rows[1].offset), (2.0, 2.0, 10));
+    }
+
+    proptest! {
+        #[test]
+        fn what_goes_in_comes_out(
+            calls in prop::collection::vec(
+                (0u32..2, 0u32..3, any::<bool>(), -1_000_000i64..10_000_000_000, 0i64..1_000_000_000_000, any::<u64>(), any::<u64>()),
+                0..60,
+            ),
+        ) {
+            let mut trace = Trace::default();
+            trace.file(RecordId(1));
+            trace.file(RecordId(2));
+            let rows: Vec<TraceRow> = calls
+                .into_iter()
+                .map(|(file, rank, write, start, took, offset, length)| TraceRow {
+                    file,
+                    rank,
+                    layer: if write { Layer::Mpiio } else { Layer::Posix },
+                    direction: if write { Direction::Write } else { Direction::Read },
+                    start: start as f64 / 1e9,
+                    end: (start + took) as f64 / 1e9,
+                    offset,
+                    length,
+                })
+                .collect();
+            rows.iter().for_each(|row| trace.push(*row));
+            prop_assert_eq!(trace.rows().collect::<Vec<_>>(), rows.clone());
+            let ordered: Vec<TraceRow> = trace.in_order(trace.runs()).collect();
+            let mut want = rows;
+            want.sort_by(|a, b| a.start.total_cmp(&b.start));
+            prop_assert_eq!(ordered.len(), want.len());
+            for (got, want) in ordered.iter().zip(&want) {
+                prop_assert_eq!(got.start, want.start);
+            }
+        }
+    }
+}
