@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use netra_event::{Loss, Module, RecordId, Seconds};
 
-use crate::{Trace, Usage};
+use crate::{FunctionUse, Ledger, Place, SiteUse, Trace, Usage};
 
 /// Everything that is known about one job.
 #[derive(Debug, Clone, Default)]
@@ -35,6 +35,18 @@ pub struct Job {
     pub layouts: Vec<Layout>,
     /// Single reads and writes, where they were traced.
     pub trace: Trace,
+    /// What every function did, where the source tells functions apart.
+    pub functions: Vec<FunctionUse>,
+    /// What was called from where, where the source knows.
+    pub sites: Vec<SiteUse>,
+    /// The places that sites speak of.
+    pub places: Vec<Place>,
+    /// Calls made against events kept, where the source keeps such an account.
+    pub ledger: Option<Ledger>,
+    /// The most threads with I/O that one process had, where the source knows.
+    pub threads: Option<u64>,
+    /// The server of each Lustre target, where the site has told.
+    pub servers: BTreeMap<u64, String>,
     /// Modules that ran out of memory and saw only part of the job.
     pub partial: Vec<PartialModule>,
     /// Events that are missing, by reason.

@@ -7,6 +7,7 @@
 //! report, byte for byte. Odd data never fails; it becomes a remark in [`Trust`].
 #![forbid(unsafe_code)]
 
+mod call;
 mod decode;
 pub mod detail;
 pub mod insight;
@@ -22,10 +23,11 @@ mod usage;
 #[cfg(test)]
 mod sample;
 
+pub use call::{Frame, FunctionUse, Ledger, Place, SiteUse};
 pub use decode::Decoder;
 pub use job::{Job, Layout, Mount, PartialModule};
 pub use metric::Facts;
-pub use report::{Report, diagnose};
+pub use report::{Report, Setup, diagnose, diagnose_with};
 pub use threshold::{LIMITS, Limit, Ratio, Thresholds, Unit};
 pub use trace::{Direction, InOrder, Rows, Run, Trace, TraceRow};
 pub use trust::Trust;

@@ -1,8 +1,9 @@
 //! The report: facts, findings by what they cost, what passed, and whether to trust it.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use crate::insight::{Finding, Outcome, RULES, group};
+use crate::insight::{Custom, Finding, Outcome, RULES, group, lines};
 use crate::{Facts, Job, Thresholds};
 
 /// Everything that is said about a job.
@@ -13,29 +14,58 @@ pub struct Report {
     /// Causes, costliest first, with their symptoms.
     pub findings: Vec<Finding>,
     /// What was checked and found in order, by slug.
-    pub passed: Vec<(&'static str, String)>,
+    pub passed: Vec<(Cow<'static, str>, String)>,
     /// Rules that were not asked.
     pub silenced: Vec<String>,
 }
 
-/// Looks at a job with every rule that is not silenced.
+/// How a job is looked at.
+#[derive(Debug, Clone, Default)]
+pub struct Setup {
+    /// Limits that rules compare with.
+    pub limits: Thresholds,
+    /// Rules that are not asked.
+    pub silenced: BTreeSet<String>,
+    /// Rules that a site or a user has added.
+    pub rules: Vec<Custom>,
+}
+
+/// Looks at a job with the rules that are compiled in, except those that are silenced.
 #[must_use]
 pub fn diagnose(job: &Job, limit: &Thresholds, silenced: &BTreeSet<String>) -> Report {
+    let setup = Setup { limits: limit.clone(), silenced: silenced.clone(), ..Setup::default() };
+    diagnose_with(job, &setup)
+}
+
+/// Looks at a job with every rule that is not silenced.
+#[must_use]
+pub fn diagnose_with(job: &Job, setup: &Setup) -> Report {
+    let limit = &setup.limits;
     let facts = Facts::of(job, limit);
     let mut findings = Vec::new();
     let mut passed = Vec::new();
-    for rule in RULES.iter().filter(|rule| !silenced.contains(rule.slug)) {
-        match (rule.check)(&facts, limit) {
+    let mut hear =
+        |slug: Cow<'static, str>, title: Cow<'static, str>, outcome: Outcome| match outcome {
             Outcome::Silent => {}
-            Outcome::Passed(says) => passed.push((rule.slug, says)),
-            Outcome::Found(found) => findings.extend(found),
-        }
+            Outcome::Passed(says) => passed.push((slug, says)),
+            Outcome::Found(found) => findings.extend(
+                found.into_iter().map(|finding| Finding { title: title.clone(), ..finding }),
+            ),
+        };
+    for rule in RULES.iter().filter(|rule| !setup.silenced.contains(rule.slug)) {
+        hear(rule.slug.into(), rule.title.into(), (rule.check)(&facts, limit));
+    }
+    for rule in setup.rules.iter().filter(|rule| !setup.silenced.contains(&rule.slug)) {
+        hear(rule.slug.clone().into(), rule.title.clone().into(), rule.check(&facts, limit));
+    }
+    for finding in &mut findings {
+        finding.lines = lines(finding, job);
     }
     Report {
         facts,
         findings: group(findings),
         passed,
-        silenced: silenced.iter().cloned().collect(),
+        silenced: setup.silenced.iter().cloned().collect(),
     }
 }
 
@@ -59,12 +89,12 @@ mod tests {
         let usage = job.posix("/f", 0);
         usage.seeks = 1_000_000;
         (usage.read.calls, usage.meta) = (10, 50.0);
-        let slugs = |silenced: &[&str]| -> Vec<&str> {
+        let slugs = |silenced: &[&str]| -> Vec<String> {
             let silenced = silenced.iter().map(|slug| (*slug).to_owned()).collect();
             let report = diagnose(&job.job, &Thresholds::default(), &silenced);
-            report.findings.iter().map(|finding| finding.slug).collect()
+            report.findings.iter().map(|finding| finding.slug.to_string()).collect()
         };
-        assert!(slugs(&[]).contains(&"seek-storm"));
-        assert!(!slugs(&["seek-storm"]).contains(&"seek-storm"));
+        assert!(slugs(&[]).contains(&"seek-storm".to_owned()));
+        assert!(!slugs(&["seek-storm"]).contains(&"seek-storm".to_owned()));
     }
 }

@@ -2,7 +2,7 @@
 
 use netra_event::{Loss, Module};
 
-use crate::{Job, Layer};
+use crate::{Job, Layer, Ledger};
 
 /// How complete a job's data is.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -17,6 +17,8 @@ pub struct Trust {
     pub coverage: Option<f64>,
     /// Records that were summed over all ranks, so that single ranks are not known.
     pub summed: u64,
+    /// Calls made against events kept, where the source keeps such an account.
+    pub ledger: Option<Ledger>,
     /// What the reader of the source complained about.
     pub remarks: Vec<String>,
 }
@@ -37,6 +39,7 @@ impl Trust {
             impossible,
             coverage: coverage(job),
             summed: job.usages.iter().filter(|usage| usage.rank.is_shared()).count() as u64,
+            ledger: job.ledger.clone(),
             remarks: job.remarks.clone(),
         }
     }
@@ -48,6 +51,7 @@ impl Trust {
             && self.dropped.is_empty()
             && self.impossible.is_empty()
             && self.remarks.is_empty()
+            && self.ledger.as_ref().is_none_or(|ledger| ledger.balances() && ledger.missing() == 0)
             && self.coverage.is_none_or(|coverage| coverage > 0.99)
     }
 
@@ -60,6 +64,22 @@ impl Trust {
         }
         for (loss, count) in &self.dropped {
             says.push(format!("{count} events are missing: {loss}"));
+        }
+        if let Some(ledger) = &self.ledger {
+            if ledger.missing() > 0 {
+                says.push(format!(
+                    "{} events were written and could not be read",
+                    ledger.missing()
+                ));
+            }
+            if !ledger.balances() {
+                says.push(format!(
+                    "the trace does not add up: {} calls, {} events and {} dropped",
+                    ledger.calls,
+                    ledger.produced,
+                    ledger.dropped()
+                ));
+            }
         }
         for (layer, count) in &self.impossible {
             let plural = if *count == 1 {

@@ -15,7 +15,7 @@ const NOISE: f64 = 0.05;
 /// One finding in both runs: seconds lost before and after, nothing where it was not found.
 #[derive(Debug, Clone, PartialEq)]
 struct Change {
-    slug: &'static str,
+    slug: String,
     before: Option<(Level, f64)>,
     after: Option<(Level, f64)>,
 }
@@ -23,9 +23,9 @@ struct Change {
 /// Findings by slug; of several with one slug the costliest.
 fn changes(before: &Report, after: &Report) -> Vec<Change> {
     let costliest = |report: &Report| {
-        let mut found: BTreeMap<&'static str, (Level, f64)> = BTreeMap::new();
+        let mut found: BTreeMap<String, (Level, f64)> = BTreeMap::new();
         for Finding { slug, level, lost, .. } in &report.findings {
-            let known = found.entry(slug).or_insert((*level, *lost));
+            let known = found.entry(slug.to_string()).or_insert((*level, *lost));
             if *lost > known.1 {
                 *known = (*level, *lost);
             }
@@ -33,21 +33,21 @@ fn changes(before: &Report, after: &Report) -> Vec<Change> {
         found
     };
     let (before, after) = (costliest(before), costliest(after));
-    let mut slugs: Vec<&'static str> = before.keys().chain(after.keys()).copied().collect();
+    let mut slugs: Vec<String> = before.keys().chain(after.keys()).cloned().collect();
     slugs.sort_unstable();
     slugs.dedup();
     let mut all: Vec<Change> = slugs
         .into_iter()
         .map(|slug| Change {
+            before: before.get(&slug).copied(),
+            after: after.get(&slug).copied(),
             slug,
-            before: before.get(slug).copied(),
-            after: after.get(slug).copied(),
         })
         .collect();
     let cost = |side: Option<(Level, f64)>| side.map_or(0.0, |side| side.1);
     all.sort_by(|a, b| {
         let weight = |change: &Change| (cost(change.before) - cost(change.after)).abs();
-        weight(b).total_cmp(&weight(a)).then(a.slug.cmp(b.slug))
+        weight(b).total_cmp(&weight(a)).then_with(|| a.slug.cmp(&b.slug))
     });
     all
 }
@@ -159,7 +159,7 @@ pub fn json<W: Write>(
     for change in changes(before, after) {
         json.open('{')?;
         json.key("slug")?;
-        json.text(change.slug)?;
+        json.text(&change.slug)?;
         for (key, side) in [("lost_seconds_a", change.before), ("lost_seconds_b", change.after)] {
             json.key(key)?;
             match side {

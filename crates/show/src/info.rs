@@ -32,7 +32,7 @@ impl<'a> Info<'a> {
     /// Reads every record once.
     #[must_use]
     pub fn gather(path: &'a str, log: &'a Log) -> Info<'a> {
-        let mut summary = Summary::new(log.modules());
+        let mut summary = Summary::new(log.modules(), head::run_time(log));
         let mut missing = log.damage().to_vec();
         let mut counts = Vec::new();
         for region in log.header().regions() {
@@ -96,16 +96,30 @@ impl<'a> Info<'a> {
     }
 
     fn time_text(&self, out: &mut impl Write, run: Seconds) -> Result<()> {
-        let (average, most) = self.summary.time(self.log.job().numbers.nprocs);
-        let share = |time: Seconds| percent(time.0 / run.0);
         if run.0 <= 0.0 || self.summary.files() == 0 {
             return writeln!(out, "  in I/O     unknown: the log has no layer that was timed");
         }
+        let processes = self.log.job().numbers.nprocs;
+        let io = self.summary.critical(processes);
+        let share = |time: f64| percent(time.min(run.0) / run.0);
+        let cut = if io.seconds > run.0 { ", over all its threads" } else { "" };
+        if processes == 1 {
+            return writeln!(
+                out,
+                "  in I/O     {} ({} of the run){cut}",
+                Seconds(io.seconds),
+                share(io.seconds)
+            );
+        }
+        let at_least = if io.at_most.min(run.0) > io.seconds * 1.01 { "at least " } else { "" };
         writeln!(
             out,
-            "  in I/O     {average} per process on average ({} of the run), at most {most} ({})",
-            share(average),
-            share(most),
+            "  in I/O     {at_least}{} on rank {}, the slowest ({} of the run){cut}; {} on average ({})",
+            Seconds(io.seconds),
+            io.rank,
+            share(io.seconds),
+            Seconds(io.mean),
+            share(io.mean),
         )
     }
 
@@ -215,11 +229,11 @@ impl<'a> Info<'a> {
         json.open('{')?;
         head::log(&mut json, self.path, self.log)?;
         json.line()?;
-        let (average, most) = self.summary.time(self.log.job().numbers.nprocs);
+        let io = self.summary.critical(self.log.job().numbers.nprocs);
         json.key("io_seconds_average")?;
-        json.float(average.0)?;
+        json.float(io.mean)?;
         json.key("io_seconds_max")?;
-        json.float(most.0)?;
+        json.float(io.seconds)?;
         json.line()?;
         json.key("modules")?;
         json.open('[')?;
@@ -285,7 +299,7 @@ impl<'a> Info<'a> {
     /// If the output can not be written.
     pub fn csv(&self, out: &mut impl Write) -> Result<()> {
         let numbers = &self.log.job().numbers;
-        let (average, most) = self.summary.time(numbers.nprocs);
+        let io = self.summary.critical(numbers.nprocs);
         let total = self.summary.total();
         let columns = [
             self.path.to_owned(),
@@ -296,8 +310,8 @@ impl<'a> Info<'a> {
             time::nanos(numbers.start_sec, numbers.start_nsec).to_string(),
             time::nanos(numbers.end_sec, numbers.end_nsec).to_string(),
             head::run_time(self.log).0.to_string(),
-            average.0.to_string(),
-            most.0.to_string(),
+            io.mean.to_string(),
+            io.seconds.to_string(),
             total.read.0.to_string(),
             total.written.0.to_string(),
             self.summary.files().to_string(),

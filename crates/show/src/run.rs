@@ -44,7 +44,8 @@ impl Run {
             _ => format!("process {}", piece.pid),
         };
         if number.is_some() {
-            self.processes.push(Process { called, ran, io: summary.time(1).1 });
+            let io = Seconds(summary.critical(1).seconds);
+            self.processes.push(Process { called, ran, io });
         }
     }
 
@@ -126,7 +127,8 @@ impl Run {
 
 /// The sums of one log.
 fn summary(log: &Log) -> Summary {
-    let mut summary = Summary::new(log.modules());
+    let ran = Seconds(log.job().end().0 - log.job().start().0);
+    let mut summary = Summary::new(log.modules(), ran);
     for module in log.modules() {
         let mut records = log.records(module);
         while let Some(record) = records.next_record() {

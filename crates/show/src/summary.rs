@@ -3,7 +3,9 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use netra_darshan::counter::{daos, dfs, mpiio, posix, stdio};
+use netra_analyse::metric::{Critical, Spending};
+use netra_analyse::{COUNTED, Decoder, Thresholds};
+use netra_darshan::counter::{self, daos, dfs, mpiio, posix, stdio};
 use netra_darshan::read::{Counters, Names};
 use netra_event::{Bytes, Module, RecordId, Seconds};
 
@@ -19,7 +21,6 @@ struct Layer {
     read_time: usize,
     write_time: usize,
     meta_time: usize,
-    slowest_time: usize,
 }
 
 macro_rules! layer {
@@ -32,7 +33,6 @@ macro_rules! layer {
             read_time: $counter::F_READ_TIME,
             write_time: $counter::F_WRITE_TIME,
             meta_time: $counter::F_META_TIME,
-            slowest_time: $counter::F_SLOWEST_RANK_TIME,
         }
     };
 }
@@ -113,18 +113,24 @@ pub struct Summary {
     layers: BTreeMap<Module, LayerSum>,
     lowest: BTreeMap<RecordId, FileSum>,
     upper: BTreeMap<RecordId, FileSum>,
-    /// Time of each process in files of its own.
-    own_time: BTreeMap<i64, Seconds>,
-    /// Time of the slowest process in shared files, added up: at most one process's time.
-    shared_time: Seconds,
-    lowest_time: Seconds,
+    decoders: BTreeMap<Module, Decoder>,
+    spending: Spending,
+    run_time: Seconds,
+    limits: Thresholds,
 }
 
 impl Summary {
-    /// Nothing yet, of a log with these modules.
+    /// Nothing yet, of a log with these modules whose job ran so long.
     #[must_use]
-    pub fn new(modules: impl IntoIterator<Item = Module>) -> Summary {
-        Summary { modules: modules.into_iter().collect(), ..Summary::default() }
+    pub fn new(modules: impl IntoIterator<Item = Module>, run_time: Seconds) -> Summary {
+        let mut decoders = BTreeMap::new();
+        for layer in COUNTED.into_iter().filter(|layer| layer.is_io()) {
+            if let Some(table) = counter::current(layer.module()) {
+                decoders.insert(layer.module(), Decoder::new(layer, table.int, table.float));
+            }
+        }
+        let modules = modules.into_iter().collect();
+        Summary { modules, decoders, run_time, ..Summary::default() }
     }
 
     /// Adds one record; modules that move no bytes are left out.
@@ -141,17 +147,9 @@ impl Summary {
         let lowest = layer.above.is_none_or(|below| !self.modules.contains(&below));
         let files = if lowest { &mut self.lowest } else { &mut self.upper };
         add_file(files, record, sum);
-        if lowest {
-            self.add_time(layer, record, sum.time());
-        }
-    }
-
-    fn add_time(&mut self, layer: &Layer, record: &Counters<'_>, time: Seconds) {
-        self.lowest_time += time;
-        if record.rank.is_shared() {
-            self.shared_time += record.seconds(layer.slowest_time).unwrap_or_default();
-        } else {
-            *self.own_time.entry(record.rank.0).or_default() += time;
+        if let Some(decoder) = self.decoders.get(&module) {
+            let usage = decoder.usage(record.id, record.rank, record.ints, record.floats);
+            self.spending.add(&usage, self.run_time.0, &self.limits);
         }
     }
 
@@ -192,14 +190,12 @@ impl Summary {
         })
     }
 
-    /// Time in I/O per process: on average, and at most. The log knows the slowest process of
-    /// each shared file but not whether it was always the same, so the second may be too high.
+    /// Time in I/O of the slowest process, by the same reckoning as a report's. Where threads
+    /// overlap it is not cut off at the run: who asks may want to say so.
     #[must_use]
-    pub fn time(&self, processes: i64) -> (Seconds, Seconds) {
-        let average = Seconds(self.lowest_time.0 / processes.max(1) as f64);
-        let own = self.own_time.values().fold(0.0, |most: f64, time| most.max(time.0));
-        let most = (own + self.shared_time.0).max(average.0);
-        (average, Seconds(most))
+    pub fn critical(&self, processes: i64) -> Critical {
+        let processes = u64::try_from(processes).unwrap_or(0);
+        self.spending.clone().critical(processes, f64::INFINITY)
     }
 
     /// Every file, by the lowest layer that saw it.
@@ -237,13 +233,19 @@ mod tests {
     use netra_darshan::read::Extra;
     use netra_event::Rank;
 
+    fn empty(modules: [Module; 2]) -> Summary {
+        Summary::new(modules, Seconds(100.0))
+    }
+
     /// Adds a record with these bytes written and this time in writing.
     fn add(summary: &mut Summary, module: Module, id: u64, rank: i64, written: i64, time: f64) {
         let layer = LAYERS.iter().find(|layer| layer.module == module).unwrap();
         let (mut ints, mut floats) = ([0; 80], [0.0; 20]);
         ints[layer.written] = written;
         floats[layer.write_time] = time;
-        floats[layer.slowest_time] = time / 2.0;
+        let slowest = counter::current(module).unwrap().float;
+        let slowest = slowest.iter().position(|name| name.ends_with("F_SLOWEST_RANK_TIME"));
+        floats[slowest.unwrap()] = time / 2.0;
         let (id, rank) = (RecordId(id), Rank(rank));
         let record = Counters { id, rank, ints: &ints, floats: &floats, extra: Extra::default() };
         summary.add(module, &record);
@@ -251,7 +253,7 @@ mod tests {
 
     #[test]
     fn a_file_seen_by_two_layers_counts_once() {
-        let mut summary = Summary::new([Module::Posix, Module::Mpiio]);
+        let mut summary = empty([Module::Posix, Module::Mpiio]);
         add(&mut summary, Module::Posix, 1, 0, 100, 1.0);
         add(&mut summary, Module::Mpiio, 1, 0, 100, 3.0);
         add(&mut summary, Module::Mpiio, 2, 0, 7, 0.5);
@@ -264,40 +266,40 @@ mod tests {
 
     #[test]
     fn an_upper_layer_counts_where_the_lower_one_was_not_recorded() {
-        let mut summary = Summary::new([Module::Mpiio, Module::Dfs]);
+        let mut summary = empty([Module::Mpiio, Module::Dfs]);
         add(&mut summary, Module::Mpiio, 1, 0, 100, 3.0);
         add(&mut summary, Module::Dfs, 2, 0, 100, 1.0);
-        assert_eq!(summary.time(1), (Seconds(4.0), Seconds(4.0)));
+        assert_eq!(summary.critical(1).seconds, 4.0);
         assert_eq!(summary.total().written, Bytes(200));
-        let mut summary = Summary::new([Module::Dfs, Module::Daos]);
+        let mut summary = empty([Module::Dfs, Module::Daos]);
         add(&mut summary, Module::Dfs, 2, 0, 100, 1.0);
         add(&mut summary, Module::Daos, 2, 0, 101, 2.0);
-        assert_eq!(summary.time(1), (Seconds(2.0), Seconds(2.0)));
+        assert_eq!(summary.critical(1).seconds, 2.0);
         assert_eq!(summary.total().written, Bytes(101));
     }
 
     #[test]
     fn the_slowest_process_has_its_own_and_the_shared_files() {
-        let mut summary = Summary::new([Module::Posix, Module::Mpiio]);
+        let mut summary = empty([Module::Posix, Module::Mpiio]);
         add(&mut summary, Module::Posix, 1, 0, 1, 1.0);
         add(&mut summary, Module::Posix, 1, 1, 1, 2.0);
         add(&mut summary, Module::Posix, 2, -1, 1, 4.0);
-        let (average, most) = summary.time(2);
-        assert_eq!(average, Seconds(3.5));
-        assert_eq!(most, Seconds(4.0));
+        // Whose slowest half of the shared file is, is not known; it is one of the two.
+        let critical = summary.critical(2);
+        assert_eq!((critical.mean, critical.at_most), (3.5, 4.0));
         assert_eq!(summary.top(1, &Names::default(), Sum::time)[0].processes, None);
     }
 
     #[test]
     fn values_that_were_not_monitored_add_nothing() {
-        let mut summary = Summary::new([Module::Posix, Module::Mpiio]);
+        let mut summary = empty([Module::Posix, Module::Mpiio]);
         add(&mut summary, Module::Posix, 1, 0, -1, -1.0);
         assert_eq!(summary.top(1, &Names::default(), Sum::time)[0].sum, Sum::default());
     }
 
     #[test]
     fn absurd_counters_do_not_overflow() {
-        let mut summary = Summary::new([Module::Posix, Module::Mpiio]);
+        let mut summary = empty([Module::Posix, Module::Mpiio]);
         for rank in 0..4 {
             add(&mut summary, Module::Posix, 1, rank, i64::MAX, 1.0);
         }

@@ -70,14 +70,14 @@ fn check(case: &Value, report: &Report) -> Vec<String> {
         within("share of I/O", facts.share(facts.critical.seconds), range, &mut wrong);
     }
     if let Some(first) = case.get("first").and_then(Value::as_str) {
-        let found = report.findings.first().map_or("nothing", |finding| finding.slug);
+        let found = report.findings.first().map_or("nothing", |finding| &*finding.slug);
         if found != first {
             wrong.push(format!("{found} is first, not {first}"));
         }
     }
-    let causes: BTreeSet<&str> = report.findings.iter().map(|finding| finding.slug).collect();
+    let causes: BTreeSet<&str> = report.findings.iter().map(|finding| &*finding.slug).collect();
     let all: BTreeSet<&str> =
-        report.findings.iter().flat_map(with_symptoms).map(|finding| finding.slug).collect();
+        report.findings.iter().flat_map(with_symptoms).map(|finding| &*finding.slug).collect();
     wrong.extend(
         words(case, "found")
             .filter(|slug| !all.contains(slug))
@@ -97,7 +97,7 @@ fn check(case: &Value, report: &Report) -> Vec<String> {
         );
     }
     for (slug, range) in case.get("lost").and_then(Value::as_table).into_iter().flatten() {
-        match report.findings.iter().find(|finding| finding.slug == slug) {
+        match report.findings.iter().find(|finding| finding.slug == *slug) {
             Some(finding) => within(slug, finding.lost, range, &mut wrong),
             None => wrong.push(format!("{slug} has no cost, it was not found")),
         }

@@ -63,7 +63,7 @@ fn slow() -> Job {
             job.trace.push(TraceRow {
                 file,
                 rank,
-                mpiio: false,
+                layer: Layer::Posix,
                 direction,
                 start,
                 end,
@@ -82,7 +82,7 @@ fn hot() -> Job {
     job.names.insert(RecordId::of(b"/data/all"), "/data/all".into());
     let call = |rank, start, end| {
         let direction = Direction::Write;
-        TraceRow { file, rank, mpiio: false, direction, start, end, offset: 0, length: 4096 }
+        TraceRow { file, rank, layer: Layer::Posix, direction, start, end, offset: 0, length: 4096 }
     };
     for rank in 0..100_000 {
         job.trace.push(call(rank, 10.0, 10.0001));
@@ -187,7 +187,7 @@ fn busy(calls: u32) -> Job {
             job.trace.push(TraceRow {
                 file,
                 rank,
-                mpiio: false,
+                layer: Layer::Posix,
                 direction,
                 start,
                 end: start + 0.01,

@@ -47,13 +47,13 @@ fn rank(findings: &mut [Finding]) {
         b.lost
             .total_cmp(&a.lost)
             .then(b.level.cmp(&a.level))
-            .then_with(|| (a.slug, &a.says).cmp(&(b.slug, &b.says)))
+            .then_with(|| (&a.slug, &a.says).cmp(&(&b.slug, &b.says)))
     });
 }
 
 /// Whether one finding explains another: its rule says so, and most of the other's files are its own.
 fn explains(cause: &Finding, other: &Finding) -> bool {
-    let listed = rule(cause.slug).is_some_and(|rule| rule.explains.contains(&other.slug));
+    let listed = rule(&cause.slug).is_some_and(|rule| rule.explains.contains(&&*other.slug));
     if !listed || other.files.is_empty() {
         return false;
     }
@@ -76,7 +76,7 @@ mod tests {
     fn shape(findings: &[Finding]) -> Vec<(&str, Vec<&str>)> {
         findings
             .iter()
-            .map(|one| (one.slug, one.symptoms.iter().map(|symptom| symptom.slug).collect()))
+            .map(|one| (&*one.slug, one.symptoms.iter().map(|symptom| &*symptom.slug).collect()))
             .collect()
     }
 

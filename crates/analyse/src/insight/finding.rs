@@ -1,9 +1,11 @@
 //! A finding: what is wrong, what it costs, how sure we are, and what to do.
 
+use std::borrow::Cow;
+
 use netra_event::{Bytes, Rank, RecordId, Seconds};
 
 use crate::metric::FileFacts;
-use crate::{Facts, Thresholds};
+use crate::{Facts, Frame, Thresholds};
 
 /// How much it matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,7 +32,10 @@ impl Level {
     fn of(lost: f64, facts: &Facts, limit: &Thresholds) -> Level {
         let share = facts.share(lost);
         match () {
+            () if lost < limit.floor_seconds.0 => Level::Info,
             () if share >= limit.high_share.0 && lost >= limit.high_seconds.0 => Level::High,
+            // A tenth of a short run is as much to who waits for it a thousand times.
+            () if share >= limit.high_share.0 => Level::Warn,
             () if share >= limit.warn_share.0 && lost >= limit.warn_seconds.0 => Level::Warn,
             () => Level::Info,
         }
@@ -100,7 +105,7 @@ pub enum Value {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evidence {
     /// What it is.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// How much.
     pub value: Value,
 }
@@ -137,11 +142,28 @@ pub struct Gain {
     pub assuming: String,
 }
 
+/// A line of the program, and what it called.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// Where, innermost frame of the application first.
+    pub frame: Frame,
+    /// The function that was called.
+    pub call: &'static str,
+    /// How often.
+    pub calls: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Seconds of all ranks.
+    pub seconds: f64,
+}
+
 /// What is wrong.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     /// The rule's slug.
-    pub slug: &'static str,
+    pub slug: Cow<'static, str>,
+    /// What the rule looks for, in a few words.
+    pub title: Cow<'static, str>,
     /// How much it matters.
     pub level: Level,
     /// One sentence with a number.
@@ -166,15 +188,18 @@ pub struct Finding {
     pub advice: Vec<Advice>,
     /// What that would bring.
     pub gain: Option<Gain>,
+    /// The lines of the program that cause it, costliest first, where call sites are known.
+    pub lines: Vec<Line>,
     /// What else was seen that has this cause.
     pub symptoms: Vec<Finding>,
 }
 
 impl Finding {
     /// A finding that costs nothing that can be measured.
-    pub(crate) fn note(slug: &'static str, says: String) -> Finding {
+    pub(crate) fn note(slug: impl Into<Cow<'static, str>>, says: String) -> Finding {
         Finding {
-            slug,
+            slug: slug.into(),
+            title: Cow::Borrowed(""),
             level: Level::Info,
             says,
             lost: 0.0,
@@ -187,13 +212,14 @@ impl Finding {
             window: None,
             advice: Vec::new(),
             gain: None,
+            lines: Vec::new(),
             symptoms: Vec::new(),
         }
     }
 
     /// A finding with its cost, which decides the level.
     pub(crate) fn costing(
-        slug: &'static str,
+        slug: impl Into<Cow<'static, str>>,
         lost: f64,
         says: String,
         facts: &Facts,
@@ -230,8 +256,8 @@ impl Finding {
         self.with(name, Value::Ratio(value))
     }
 
-    fn with(mut self, name: &'static str, value: Value) -> Finding {
-        self.evidence.push(Evidence { name, value });
+    pub(crate) fn with(mut self, name: impl Into<Cow<'static, str>>, value: Value) -> Finding {
+        self.evidence.push(Evidence { name: name.into(), value });
         self
     }
 

@@ -45,14 +45,10 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let path = facts.cost_in(&found, |file, spent| {
         let read = if lost(file, Direction::Read) > 0 { spent.read } else { 0.0 };
         let write = if lost(file, Direction::Write) > 0 { spent.write } else { 0.0 };
-        let bytes = file.through(Layer::Mpiio).map_or(0, |usage| usage.bytes()) as f64;
-        let seconds = file.through(Layer::Mpiio).map_or(0.0, |usage| usage.seconds());
-        let ideal = bytes / limit.large_rate.0.max(1) as f64;
-        if seconds > 0.0 {
-            spent.part(read + write) * (1.0 - ideal / seconds).max(0.0)
-        } else {
-            0.0
-        }
+        let Some(usage) = file.through(Layer::Mpiio) else { return 0.0 };
+        let calls = usage.read.calls + usage.write.calls;
+        let rate = facts.rates.of(Direction::Write);
+        spent.part(read + write) * rate.lost(calls, usage.bytes(), usage.seconds())
     });
     let list: Vec<&str> = found.iter().map(|file| file.name()).collect();
     let total: u64 = found.iter().map(|file| calls(file)).sum();
@@ -72,10 +68,7 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
                 "ask HDF5 why, right after the transfer",
                 "uint32_t local, global;\nH5Pget_mpio_no_collective_cause(dxpl, &local, &global);",
             ))
-            .gains(
-                path.seconds,
-                format!("collective calls reach {} a second per rank", limit.large_rate),
-            ),
+            .gains(path.seconds, format!("collective calls {}", facts.rates.of(Direction::Write))),
     ])
 }
 

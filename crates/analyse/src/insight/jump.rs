@@ -38,7 +38,7 @@ pub(super) fn check(
     let path = facts.cost_in(&found, |file, spent| {
         let seconds = if direction == Direction::Read { spent.read } else { spent.write };
         let own = if spent.layer == Layer::Stdio { 0.0 } else { spent.part(seconds) };
-        weight(file, direction, limit) * own
+        weight(file, direction, facts, limit) * own
     });
     if facts.share(path.seconds) < limit.worth_share.0 {
         return Outcome::Passed(format!(
@@ -64,7 +64,7 @@ pub(super) fn check(
             .about(&found)
             .by(&[path.rank])
             .advise(Advice::new(format!("sort the {verb}s by offset, or make them so large that the position does not matter")))
-            .gains(path.seconds, format!("sequential {verb}s reach {} a second per rank", limit.large_rate)),
+            .gains(path.seconds, format!("sequential {verb}s {}", facts.rates.of(direction))),
     ])
 }
 
@@ -80,11 +80,10 @@ fn jumps(file: &FileFacts, direction: Direction, limit: &Thresholds) -> u64 {
 }
 
 /// The share of a file's time that its jumps cost.
-fn weight(file: &FileFacts, direction: Direction, limit: &Thresholds) -> f64 {
+fn weight(file: &FileFacts, direction: Direction, facts: &Facts, limit: &Thresholds) -> f64 {
     let Some(flow) = file.through(Layer::Posix).map(|usage| usage.flow(direction)) else {
         return 0.0;
     };
-    let ideal = flow.bytes as f64 / limit.large_rate.0.max(1) as f64;
     let share = jumps(file, direction, limit) as f64 / flow.calls.max(1) as f64;
-    if flow.seconds > 0.0 { (1.0 - ideal / flow.seconds).max(0.0) * share } else { 0.0 }
+    facts.rates.of(direction).lost(flow.calls, flow.bytes, flow.seconds) * share
 }

@@ -23,7 +23,7 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let path = facts.cost(|spent| spent.part(spent.meta));
     let long = path.seconds > limit.metadata_seconds.0
         || (facts.share(path.seconds) > limit.metadata_share.0
-            && path.seconds >= limit.high_seconds.0);
+            && path.seconds >= limit.floor_seconds.0);
     if !long {
         return Outcome::Passed(format!(
             "no rank spends more than {} in metadata calls",

@@ -4,8 +4,10 @@
 
 mod again;
 mod cause;
+mod custom;
 mod finding;
 mod jump;
+mod line;
 mod overlap;
 mod small;
 mod together;
@@ -100,7 +102,9 @@ pub const RULES: &[&Rule] = &[
 ];
 
 pub use cause::group;
-pub use finding::{Advice, Audience, Confidence, Evidence, Finding, Gain, Level, Value};
+pub use custom::{Custom, Draft, Fault, NAMES};
+pub use finding::{Advice, Audience, Confidence, Evidence, Finding, Gain, Level, Line, Value};
+pub(crate) use line::lines;
 
 use crate::{Facts, Thresholds};
 

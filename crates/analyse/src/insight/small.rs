@@ -1,14 +1,14 @@
 //! What the four rules about small calls share: files of one rank or of several, reads or writes.
 //!
 //! Calls that reach the file system count, so POSIX is looked at. What they cost is the time of
-//! the layer that stands for the file, less what the same bytes would take in large calls
-//! ([`Thresholds::large_rate`]). Under collective MPI-IO only the part spent in POSIX counts: the
+//! the layer that stands for the file, less what the same bytes would take in large calls, as the
+//! job itself shows it or else as assumed ([`Rate`]). Under collective MPI-IO only the part spent in POSIX counts: the
 //! rest is exchange between ranks, which the size of calls does not change.
 
 use netra_event::{Bytes, Seconds};
 
 use super::{Advice, Audience, Confidence, Finding, Outcome, count, names, percent};
-use crate::metric::{FileFacts, Spent};
+use crate::metric::{FileFacts, Rate, Spent};
 use crate::{Direction, Facts, Layer, Thresholds};
 
 /// Which of the four.
@@ -58,7 +58,8 @@ pub(super) fn check(case: &Case, facts: &Facts, limit: &Thresholds) -> Outcome {
         .collect();
     costly.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.path.cmp(&b.1.path)));
     let costly: Vec<&FileFacts> = costly.into_iter().map(|(_, file)| file).collect();
-    let path = facts.cost_in(&costly, |file, spent| weight(case, file, spent, limit));
+    let rate = facts.rates.of(case.direction);
+    let path = facts.cost_in(&costly, |file, spent| weight(case, file, spent, rate, limit));
     if facts.share(path.seconds) < limit.worth_share.0 {
         return Outcome::Passed(format!(
             "{} of {} {verb}s to {kind} are below {}, but cost no more than {}",
@@ -77,7 +78,7 @@ fn seconds(case: &Case, file: &FileFacts) -> f64 {
 }
 
 /// The share of a file's time that small calls cost.
-fn weight(case: &Case, file: &FileFacts, spent: &Spent, limit: &Thresholds) -> f64 {
+fn weight(case: &Case, file: &FileFacts, spent: &Spent, rate: Rate, limit: &Thresholds) -> f64 {
     let Some(posix) = file.through(Layer::Posix) else { return 0.0 };
     if spent.layer == Layer::Stdio {
         return 0.0;
@@ -93,9 +94,7 @@ fn weight(case: &Case, file: &FileFacts, spent: &Spent, limit: &Thresholds) -> f
     let seconds =
         file.layers.get(&spent.layer).map_or(0.0, |usage| usage.flow(case.direction).seconds)
             * below;
-    let ideal = flow.bytes as f64 / limit.large_rate.0.max(1) as f64;
-    let lost = if seconds > 0.0 { (1.0 - ideal / seconds).max(0.0) } else { 0.0 };
-    part * small * below * lost
+    part * small * below * rate.lost(flow.calls, flow.bytes, seconds)
 }
 
 /// Under mostly collective MPI-IO, the part of the time that POSIX takes on its busiest rank.
@@ -145,10 +144,7 @@ fn finding(
         .about(files)
         .gains(
             lost,
-            format!(
-                "calls of {} and more reach {} a second per rank",
-                limit.small_request, limit.large_rate
-            ),
+            format!("calls of {} and more {}", limit.small_request, facts.rates.of(case.direction)),
         );
     advise(case, facts, finding)
 }

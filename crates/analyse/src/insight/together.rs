@@ -2,10 +2,10 @@
 //!
 //! Collective calls let a few ranks move large blocks for all. One collective call among thousands of independent ones
 //! does not count as using them: the share decides. The cost is the time in these calls beyond what their bytes
-//! take at [`Thresholds::large_rate`], so that large independent calls, which need no help, cost nothing.
+//! take in large calls, so that large independent calls, which need no help, cost nothing.
 
 use super::{Advice, Audience, Confidence, Finding, Outcome, count, names, percent};
-use crate::metric::FileFacts;
+use crate::metric::{FileFacts, Rate};
 use crate::{Direction, Facts, Flow, Layer, Thresholds};
 
 pub(super) fn check(
@@ -58,7 +58,7 @@ fn finding(
         .fold((0, 0), |sum, one| (sum.0 + one.independent, sum.1 + one.collective));
     let path = facts.cost_in(found, |file, spent| {
         let seconds = if direction == Direction::Read { spent.read } else { spent.write };
-        weight(&flow(file), limit) * spent.part(seconds)
+        weight(&flow(file), facts.rates.of(direction)) * spent.part(seconds)
     });
     let verb = direction.verb();
     let list: Vec<&str> = found.iter().map(|file| file.name()).collect();
@@ -76,10 +76,7 @@ fn finding(
         .count("collective", collective)
         .about(found)
         .by(&[path.rank])
-        .gains(
-            path.seconds,
-            format!("collective calls reach {} a second per rank", limit.large_rate),
-        );
+        .gains(path.seconds, format!("collective calls {}", facts.rates.of(direction)));
     finding.advise(if facts.layers.contains_key(&Layer::H5d) {
         Advice::with("ask HDF5 for collective transfers", "H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE);")
     } else {
@@ -89,8 +86,7 @@ fn finding(
 }
 
 /// The share of a file's time that goes beyond what its bytes need.
-fn weight(flow: &Flow, limit: &Thresholds) -> f64 {
-    let ideal = flow.bytes as f64 / limit.large_rate.0.max(1) as f64;
+fn weight(flow: &Flow, rate: Rate) -> f64 {
     let alone = flow.independent as f64 / flow.calls.max(1) as f64;
-    if flow.seconds > 0.0 { (1.0 - ideal / flow.seconds).max(0.0) * alone } else { 0.0 }
+    rate.lost(flow.calls, flow.bytes, flow.seconds) * alone
 }

@@ -87,6 +87,51 @@ pub struct Critical {
     run_time: f64,
 }
 
+/// What ranks spent on files, gathered record by record.
+#[derive(Debug, Clone, Default)]
+pub struct Spending {
+    spent: Vec<Spent>,
+    waiting: f64,
+}
+
+impl Spending {
+    /// Takes in a record of a job that ran so long.
+    pub fn add(&mut self, usage: &Usage, run_time: f64, limit: &Thresholds) {
+        if is_wait(usage, run_time, limit) {
+            self.waiting = self.waiting.max(usage.meta);
+        } else if usage.layer.is_io() {
+            self.spent.push(Spent {
+                file: usage.file,
+                rank: usage.rank,
+                layer: usage.layer,
+                read: usage.read.seconds,
+                write: usage.write.seconds,
+                meta: usage.meta,
+                extremes: usage.extremes,
+            });
+        }
+    }
+
+    /// The slowest rank's time, never more than the run.
+    #[must_use]
+    pub fn critical(self, nprocs: u64, run_time: f64) -> Critical {
+        let spent = standing(self.spent);
+        let mut critical = Critical {
+            rank: Rank(0),
+            seconds: 0.0,
+            parts: [0.0; 3],
+            at_most: 0.0,
+            overlaps: false,
+            waiting: self.waiting.min(run_time),
+            mean: spent.iter().map(Spent::total).sum::<f64>() / nprocs.max(1) as f64,
+            spent,
+            run_time: f64::INFINITY,
+        };
+        critical.fill(run_time);
+        critical
+    }
+}
+
 /// Whether a record's time is waiting, not I/O: few metadata calls of many seconds each, a good
 /// part of the run, around next to no bytes.
 pub(super) fn is_wait(usage: &Usage, run_time: f64, limit: &Thresholds) -> bool {
@@ -99,26 +144,6 @@ pub(super) fn is_wait(usage: &Usage, run_time: f64, limit: &Thresholds) -> bool 
 }
 
 impl Critical {
-    pub(super) fn of(usages: &[Usage], waits: &[bool], nprocs: u64, run_time: f64) -> Critical {
-        let io = usages.iter().zip(waits).filter(|(usage, waits)| usage.layer.is_io() && !**waits);
-        let mut spent = standing(io.map(|(usage, _)| usage));
-        spent.sort_by_key(|spent| (spent.file, spent.layer, spent.rank));
-        let waiting = usages.iter().zip(waits).filter(|(_, waits)| **waits);
-        let mut critical = Critical {
-            rank: Rank(0),
-            seconds: 0.0,
-            parts: [0.0; 3],
-            at_most: 0.0,
-            overlaps: false,
-            waiting: waiting.map(|(usage, _)| usage.meta).fold(0.0, f64::max).min(run_time),
-            mean: spent.iter().map(Spent::total).sum::<f64>() / nprocs as f64,
-            spent,
-            run_time: f64::INFINITY,
-        };
-        critical.fill(run_time);
-        critical
-    }
-
     fn fill(&mut self, run_time: f64) {
         let path = self.over(|_| 1.0);
         let own = self.floor(|_| 1.0, |_| 0.0).seconds;
@@ -194,40 +219,22 @@ impl Critical {
     }
 }
 
-/// Per file, the records of the layer with the most seconds, and those of streams.
-fn standing<'a>(usages: impl Iterator<Item = &'a Usage>) -> Vec<Spent> {
-    let mut files: BTreeMap<RecordId, BTreeMap<Layer, Vec<&Usage>>> = BTreeMap::new();
-    for usage in usages {
-        files.entry(usage.file).or_default().entry(usage.layer).or_default().push(usage);
+/// Per file, the records of the layer with the most seconds, and those of streams; by file, layer
+/// and rank.
+fn standing(mut spent: Vec<Spent>) -> Vec<Spent> {
+    spent.sort_by_key(|spent| (spent.file, spent.layer, spent.rank));
+    let mut kept = Vec::with_capacity(spent.len());
+    for file in spent.chunk_by(|a, b| a.file == b.file) {
+        let top = file
+            .chunk_by(|a, b| a.layer == b.layer)
+            .filter(|layer| layer[0].layer != Layer::Stdio)
+            .map(|layer| (layer.iter().map(Spent::total).sum::<f64>(), layer[0].layer))
+            .max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))
+            .map(|top| top.1);
+        let stands = |one: &&Spent| one.layer == Layer::Stdio || Some(one.layer) == top;
+        kept.extend(file.iter().filter(stands).cloned());
     }
-    let mut spent = Vec::new();
-    for layers in files.into_values() {
-        let seconds =
-            |usages: &Vec<&Usage>| usages.iter().map(|usage| usage.seconds()).sum::<f64>();
-        let top = layers
-            .iter()
-            .filter(|(layer, _)| **layer != Layer::Stdio)
-            .max_by(|a, b| seconds(a.1).total_cmp(&seconds(b.1)).then(a.0.cmp(b.0)))
-            .map(|(layer, _)| *layer);
-        for (layer, usages) in layers {
-            if layer == Layer::Stdio || Some(layer) == top {
-                spent.extend(usages.into_iter().map(one));
-            }
-        }
-    }
-    spent
-}
-
-fn one(usage: &Usage) -> Spent {
-    Spent {
-        file: usage.file,
-        rank: usage.rank,
-        layer: usage.layer,
-        read: usage.read.seconds,
-        write: usage.write.seconds,
-        meta: usage.meta,
-        extremes: usage.extremes,
-    }
+    kept
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ mod file;
 mod layer;
 mod ost;
 mod rank;
+mod rate;
 mod system;
 
 use std::collections::BTreeMap;
@@ -12,13 +13,14 @@ use std::collections::BTreeMap;
 use netra_event::RecordId;
 
 use crate::pattern::{self, Phases};
-use crate::{Job, Layer, Thresholds, Trust, Usage};
+use crate::{FunctionUse, Job, Layer, Thresholds, Trust, Usage};
 
-pub use critical::{Critical, Path, Spent};
+pub use critical::{Critical, Path, Spending, Spent};
 pub use file::{FileFacts, Sharing};
 pub use layer::LayerFacts;
 pub use ost::{OstFacts, Osts};
 pub use rank::{RankFacts, Ranks};
+pub use rate::{Rate, RateBasis, Rates};
 pub use system::SystemFacts;
 
 /// Everything the rules look at.
@@ -40,6 +42,8 @@ pub struct Facts {
     pub ranks: Ranks,
     /// Time on the critical path.
     pub critical: Critical,
+    /// What a large call gets and what a small one costs, as far as the job itself shows it.
+    pub rates: Rates,
     /// Lustre targets.
     pub osts: Osts,
     /// Bursts of I/O, where calls were traced.
@@ -52,6 +56,10 @@ pub struct Facts {
     pub hints: BTreeMap<String, String>,
     /// Nodes, where known.
     pub nodes: Option<u64>,
+    /// What every function did, most seconds first, where the source tells functions apart.
+    pub functions: Vec<FunctionUse>,
+    /// The most threads with I/O that one process had, where known.
+    pub threads: Option<u64>,
     /// Places in `files`, by record.
     index: BTreeMap<RecordId, usize>,
 }
@@ -62,10 +70,10 @@ impl Facts {
     pub fn of(job: &Job, limit: &Thresholds) -> Facts {
         let nprocs = job.nprocs.max(1);
         let run_time = job.run_time.0.max(0.0);
-        let waits: Vec<bool> =
-            job.usages.iter().map(|usage| critical::is_wait(usage, run_time, limit)).collect();
+        let mut spending = Spending::default();
+        job.usages.iter().for_each(|usage| spending.add(usage, run_time, limit));
         let mut files = file::all(job);
-        let critical = Critical::of(&job.usages, &waits, nprocs, run_time);
+        let critical = spending.critical(nprocs, run_time);
         file::sort(&mut files);
         Facts {
             command: job.command.clone(),
@@ -73,12 +81,15 @@ impl Facts {
             run_time,
             layers: layer::all(&job.usages),
             ranks: Ranks::of(&critical, &job.usages),
+            rates: Rates::seen(job, limit),
             osts: Osts::of(job),
             phases: pattern::phases(&job.trace, limit),
             traced: pattern::Traced::of(job, limit),
             trust: Trust::of(job),
             hints: job.hints.clone(),
             nodes: job.nodes,
+            functions: functions(job),
+            threads: job.threads,
             systems: system::all(&files),
             index: files.iter().enumerate().map(|(at, file)| (file.id, at)).collect(),
             files,
@@ -122,6 +133,16 @@ impl Facts {
     pub fn share(&self, seconds: f64) -> f64 {
         if self.run_time > 0.0 { (seconds / self.run_time).clamp(0.0, 1.0) } else { 0.0 }
     }
+}
+
+/// Functions by what they took, then by how often they were called.
+fn functions(job: &Job) -> Vec<FunctionUse> {
+    let mut functions = job.functions.clone();
+    functions.sort_by(|a, b| {
+        let order = b.seconds.total_cmp(&a.seconds).then(b.calls.cmp(&a.calls));
+        order.then(a.function.cmp(&b.function))
+    });
+    functions
 }
 
 /// All records of a file through a layer as one.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::io::{Result, Write};
 
 use netra_analyse::detail::Detail;
-use netra_analyse::insight::{Finding, rule};
+use netra_analyse::insight::Finding;
 use netra_analyse::metric::FileFacts;
 use netra_analyse::{Facts, Job, Layer, Report, Usage};
 use netra_event::RecordId;
@@ -15,7 +15,7 @@ use super::column::Columns;
 use super::drawn;
 use crate::Json;
 use crate::member::{float, integer, list, number, optional, text, truth};
-use crate::report::remedy;
+use crate::report::{lines, remedy};
 
 /// Files in a page.
 const FILES: usize = 3000;
@@ -136,8 +136,8 @@ fn trust<W: Write>(json: Out<'_, '_, W>, job: &Job, facts: &Facts) -> Result<()>
 fn finding<W: Write>(json: Out<'_, '_, W>, one: &Finding, places: &Places) -> Result<()> {
     json.line()?;
     json.open('{')?;
-    text(json, "slug", one.slug)?;
-    text(json, "title", rule(one.slug).map_or(one.slug, |rule| rule.title))?;
+    text(json, "slug", &one.slug)?;
+    text(json, "title", &one.title)?;
     text(json, "level", one.level.name())?;
     text(json, "says", &one.says)?;
     float(json, "lost", one.lost)?;
@@ -146,7 +146,7 @@ fn finding<W: Write>(json: Out<'_, '_, W>, one: &Finding, places: &Places) -> Re
     list(json, "audience", &one.audience, |json, who| json.text(who.name()))?;
     list(json, "evidence", &one.evidence, |json, evidence| {
         json.open('{')?;
-        text(json, "name", evidence.name)?;
+        text(json, "name", &evidence.name)?;
         text(json, "text", &evidence.value.to_string())?;
         json.close('}')
     })?;
@@ -164,6 +164,7 @@ fn finding<W: Write>(json: Out<'_, '_, W>, one: &Finding, places: &Places) -> Re
         }
         None => json.null()?,
     }
+    lines(json, one)?;
     remedy(json, one)?;
     list(json, "symptoms", &one.symptoms, |json, symptom| finding(json, symptom, places))?;
     json.close('}')

@@ -9,6 +9,7 @@ use netra_darshan::read::{self, Log, Lustre, Record};
 use netra_darshan::{Damage, Part, Reason, counter};
 use netra_event::Module;
 
+use super::section;
 use crate::head;
 
 /// Everything in a log that the analysis looks at, and what is missing from the log.
@@ -21,7 +22,9 @@ pub fn job(source: &str, log: &Log) -> (Job, Vec<Damage>) {
     }
     layouts(&mut job, log, &mut missing);
     let mut hosts = Hosts::default();
-    for module in [Module::DxtPosix, Module::DxtMpiio] {
+    // A log of netra's own holds its trace twice; the section knows more.
+    let traced = section::add(&mut job, log, &mut missing);
+    for module in [Module::DxtPosix, Module::DxtMpiio].into_iter().filter(|_| !traced) {
         trace(&mut job, log, module, &mut hosts, &mut missing);
     }
     // Only when every rank has told its host is the number of hosts known.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use netra_analyse::{Job, TraceRow};
-use netra_event::{Rank, Seconds};
+use netra_analyse::{FunctionUse, Job, TraceRow};
+use netra_event::{Loss, Rank, Seconds};
 
 /// One job of many processes. Each becomes a rank, in the order given.
 ///
@@ -63,11 +63,59 @@ fn add(whole: &mut Job, job: Job, rank: usize, later: f64) {
             whole.partial.push(partial);
         }
     }
-    whole.dropped.extend(job.dropped);
+    functions(&mut whole.functions, job.functions);
+    let first = whole.places.len() as u32;
+    whole.places.extend(job.places);
+    whole.sites.extend(job.sites.into_iter().map(|mut site| {
+        site.place += first;
+        site
+    }));
+    whole.threads = whole.threads.max(job.threads);
+    if let Some(ledger) = job.ledger {
+        let sum = whole.ledger.get_or_insert_default();
+        sum.calls += ledger.calls;
+        sum.produced += ledger.produced;
+        sum.delivered += ledger.delivered;
+        losses(&mut sum.dropped, ledger.dropped);
+    }
+    losses(&mut whole.dropped, job.dropped);
     whole.remarks.extend(job.remarks.into_iter().map(|remark| format!("{}: {remark}", job.source)));
     for module in job.modules {
         if !whole.modules.contains(&module) {
             whole.modules.push(module);
+        }
+    }
+}
+
+/// Adds up what processes did with each function.
+fn functions(sums: &mut Vec<FunctionUse>, more: Vec<FunctionUse>) {
+    for one in more {
+        let Some(sum) = sums.iter_mut().find(|sum| sum.function == one.function) else {
+            sums.push(one);
+            continue;
+        };
+        sum.calls += one.calls;
+        sum.traced += one.traced;
+        sum.failed += one.failed;
+        sum.bytes = sum.bytes.saturating_add(one.bytes);
+        sum.seconds += one.seconds;
+        sum.own_seconds += one.own_seconds;
+        sum.longest = sum.longest.max(one.longest);
+        for (error, count) in one.errors {
+            match sum.errors.iter_mut().find(|known| known.0 == error) {
+                Some(known) => known.1 += count,
+                None => sum.errors.push((error, count)),
+            }
+        }
+        sum.errors.sort_by_key(|&(error, count)| (std::cmp::Reverse(count), error));
+    }
+}
+
+fn losses(sums: &mut Vec<(Loss, u64)>, more: Vec<(Loss, u64)>) {
+    for (loss, count) in more {
+        match sums.iter_mut().find(|sum| sum.0 == loss) {
+            Some(sum) => sum.1 += count,
+            None => sums.push((loss, count)),
         }
     }
 }

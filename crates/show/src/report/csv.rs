@@ -19,7 +19,7 @@ pub fn rows(out: &mut impl Write, name: &str, report: &Report) -> Result<()> {
     for finding in &report.findings {
         one(out, name, finding, "")?;
         for symptom in &finding.symptoms {
-            one(out, name, symptom, finding.slug)?;
+            one(out, name, symptom, &finding.slug)?;
         }
     }
     Ok(())
@@ -34,7 +34,7 @@ fn one(out: &mut impl Write, name: &str, finding: &Finding, cause: &str) -> Resu
         out,
         [
             name,
-            finding.slug,
+            &finding.slug,
             cause,
             finding.level.name(),
             &finding.lost.to_string(),

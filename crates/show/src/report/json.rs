@@ -6,7 +6,7 @@ use std::io::{Result, Write};
 use netra_analyse::insight::{Finding, Value};
 use netra_analyse::metric::{FileFacts, Sharing};
 use netra_analyse::pattern::{Hazard, PhaseList};
-use netra_analyse::{Extreme, Facts, Flow, Report, Thresholds, Usage};
+use netra_analyse::{Direction, Extreme, Facts, Flow, Report, Thresholds, Usage};
 
 use crate::Json;
 use crate::member::{float, integer, list, number, optional, text, truth};
@@ -116,13 +116,32 @@ fn trust<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
         None => json.null()?,
     }
     number(json, "summed_records", trust.summed)?;
+    json.key("ledger")?;
+    match &trust.ledger {
+        Some(ledger) => {
+            json.open('{')?;
+            number(json, "calls", ledger.calls)?;
+            number(json, "produced", ledger.produced)?;
+            number(json, "delivered", ledger.delivered)?;
+            list(json, "dropped", &ledger.dropped, |json, (loss, events)| {
+                json.open('{')?;
+                text(json, "reason", loss.slug())?;
+                number(json, "events", *events)?;
+                json.close('}')
+            })?;
+            truth(json, "balances", ledger.balances())?;
+            json.close('}')?;
+        }
+        None => json.null()?,
+    }
     json.close('}')
 }
 
 fn finding<W: Write>(json: Out<'_, '_, W>, finding: &Finding) -> Result<()> {
     json.line()?;
     json.open('{')?;
-    text(json, "slug", finding.slug)?;
+    text(json, "slug", &finding.slug)?;
+    text(json, "title", &finding.title)?;
     text(json, "level", finding.level.name())?;
     text(json, "says", &finding.says)?;
     float(json, "lost_seconds", finding.lost)?;
@@ -131,7 +150,7 @@ fn finding<W: Write>(json: Out<'_, '_, W>, finding: &Finding) -> Result<()> {
     list(json, "audience", &finding.audience, |json, one| json.text(one.name()))?;
     list(json, "evidence", &finding.evidence, |json, one| {
         json.open('{')?;
-        text(json, "name", one.name)?;
+        text(json, "name", &one.name)?;
         match one.value {
             Value::Count(value) => number(json, "count", value)?,
             Value::Bytes(value) => number(json, "bytes", value)?,
@@ -147,9 +166,42 @@ fn finding<W: Write>(json: Out<'_, '_, W>, finding: &Finding) -> Result<()> {
         json.close('}')
     })?;
     list(json, "ranks", &finding.ranks, |json, rank| json.int(rank.0))?;
+    json.key("window_seconds")?;
+    match finding.window {
+        Some((start, end)) => {
+            json.open('[')?;
+            json.float(start)?;
+            json.float(end)?;
+            json.close(']')?;
+        }
+        None => json.null()?,
+    }
+    lines(json, finding)?;
     remedy(json, finding)?;
     list(json, "symptoms", &finding.symptoms, self::finding)?;
     json.close('}')
+}
+
+/// The lines of the program that cause it: the member `lines`.
+pub(crate) fn lines<W: Write>(json: &mut Json<'_, W>, finding: &Finding) -> Result<()> {
+    list(json, "lines", &finding.lines, |json, line| {
+        json.open('{')?;
+        text(json, "says", &line.frame.to_string())?;
+        text(json, "object", &line.frame.object)?;
+        number(json, "address", line.frame.address)?;
+        optional(json, "function", line.frame.function.as_deref())?;
+        optional(json, "file", line.frame.file.as_deref())?;
+        json.key("line")?;
+        match line.frame.line {
+            Some(line) => json.unsigned(u64::from(line))?,
+            None => json.null()?,
+        }
+        text(json, "call", line.call)?;
+        number(json, "calls", line.calls)?;
+        number(json, "bytes", line.bytes)?;
+        float(json, "rank_seconds", line.seconds)?;
+        json.close('}')
+    })
 }
 
 /// What to change and what that gains: the members `advice` and `gain`.
@@ -172,7 +224,47 @@ pub(crate) fn remedy<W: Write>(json: &mut Json<'_, W>, finding: &Finding) -> Res
     }
 }
 
+fn functions<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
+    json.line()?;
+    list(json, "functions", &facts.functions, |json, one| {
+        json.open('{')?;
+        text(json, "function", one.function.name())?;
+        text(json, "layer", one.function.layer().name())?;
+        number(json, "calls", one.calls)?;
+        number(json, "traced", one.traced)?;
+        number(json, "failed", one.failed)?;
+        list(json, "errors", &one.errors, |json, (error, calls)| {
+            json.open('{')?;
+            number(json, "errno", u64::from(*error))?;
+            number(json, "calls", *calls)?;
+            json.close('}')
+        })?;
+        number(json, "bytes", one.bytes)?;
+        float(json, "rank_seconds", one.seconds)?;
+        float(json, "own_rank_seconds", one.own_seconds)?;
+        float(json, "longest_seconds", one.longest)?;
+        json.close('}')
+    })
+}
+
+fn rates<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
+    json.line()?;
+    json.key("rates")?;
+    json.open('{')?;
+    for direction in Direction::BOTH {
+        let rate = facts.rates.of(direction);
+        json.key(direction.verb())?;
+        json.open('{')?;
+        float(json, "large_bytes_per_second", rate.large)?;
+        text(json, "basis", rate.basis.name())?;
+        json.close('}')?;
+    }
+    json.close('}')
+}
+
 fn facts<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
+    rates(json, facts)?;
+    functions(json, facts)?;
     json.line()?;
     list(json, "layers", facts.layers.iter(), |json, (layer, sum)| {
         json.open('{')?;

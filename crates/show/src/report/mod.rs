@@ -10,6 +10,6 @@ mod text;
 pub use csv::{header as csv_header, rows as csv};
 pub(crate) use headline::{place, verdict};
 pub use json::document as json;
-pub(crate) use json::remedy;
+pub(crate) use json::{lines, remedy};
 pub use settings::Settings;
 pub use text::{Page, page as text};

@@ -3,7 +3,7 @@
 use std::io::{Result, Write};
 
 use netra_analyse::Report;
-use netra_analyse::insight::{Advice, Finding, Level};
+use netra_analyse::insight::{Advice, Finding, Level, Line};
 use netra_event::Seconds;
 
 use super::headline::{cause, percent, place, verdict};
@@ -66,6 +66,10 @@ fn title(out: &mut impl Write, name: &str, report: &Report) -> Result<()> {
 
 fn why(out: &mut impl Write, finding: &Finding) -> Result<()> {
     answer(out, "Why", &finding.says)?;
+    if !finding.lines.is_empty() {
+        let lines: Vec<String> = finding.lines.iter().map(called).collect();
+        answer(out, "Lines", &lines.join("; "))?;
+    }
     if let Some(first) = finding.advice.first() {
         answer(out, "Change", &first.says)?;
         code(out, first)?;
@@ -85,6 +89,11 @@ fn why(out: &mut impl Write, finding: &Finding) -> Result<()> {
         )?;
     }
     Ok(())
+}
+
+/// A line of the program and what it called: `step (wave.c:42), 1200 × write, 3.20 s`.
+fn called(line: &Line) -> String {
+    format!("{}, {} × {}, {}", line.frame, line.calls, line.call, Seconds(line.seconds))
 }
 
 fn code(out: &mut impl Write, advice: &Advice) -> Result<()> {
@@ -130,7 +139,7 @@ fn findings(out: &mut impl Write, report: &Report, page: Page) -> Result<()> {
         writeln!(out, "  … and {} more", told.len() - first)?;
     }
     if !notes.is_empty() {
-        let mut slugs: Vec<&str> = notes.iter().map(|finding| finding.slug).collect();
+        let mut slugs: Vec<&str> = notes.iter().map(|finding| &*finding.slug).collect();
         let mut seen = std::collections::BTreeSet::new();
         slugs.retain(|slug| seen.insert(*slug));
         out.write_all(b"\n")?;
@@ -153,7 +162,7 @@ fn one(out: &mut impl Write, finding: &Finding, says: &str, page: Page) -> Resul
     write!(out, "  {on}{}{off} {cost}  ", finding.level.name())?;
     wrap(out, &format!("{}: {}", finding.slug, plain(says.as_bytes())), COLUMN)?;
     if !finding.symptoms.is_empty() {
-        let slugs: Vec<&str> = finding.symptoms.iter().map(|symptom| symptom.slug).collect();
+        let slugs: Vec<&str> = finding.symptoms.iter().map(|symptom| &*symptom.slug).collect();
         indented(out, COLUMN, &format!("seen as: {}", slugs.join(", ")))?;
     }
     if page.all {
@@ -168,6 +177,9 @@ fn details(out: &mut impl Write, finding: &Finding) -> Result<()> {
     if !values.is_empty() {
         let confidence = finding.confidence.name();
         indented(out, COLUMN, &format!("{} (confidence {confidence})", values.join(", ")))?;
+    }
+    for line in &finding.lines {
+        indented(out, COLUMN, &format!("at {}", called(line)))?;
     }
     for advice in &finding.advice {
         write!(out, "{:COLUMN$}> ", "")?;
@@ -190,7 +202,7 @@ fn passed(out: &mut impl Write, report: &Report, page: Page) -> Result<()> {
         }
         return Ok(());
     }
-    let slugs: Vec<&str> = report.passed.iter().map(|(slug, _)| *slug).collect();
+    let slugs: Vec<&str> = report.passed.iter().map(|(slug, _)| &**slug).collect();
     answer(out, "Passed", &slugs.join(", "))
 }
 

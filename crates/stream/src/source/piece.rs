@@ -95,7 +95,9 @@ impl Piece {
         Ok(pieces)
     }
 
-    fn new(path: &Path, kind: Kind, view: &View<'_>) -> Piece {
+    /// Looks at a segment's bytes, found where `kind` says.
+    #[must_use]
+    pub fn new(path: &Path, kind: Kind, view: &View<'_>) -> Piece {
         let dropped = |loss: Loss| {
             let counts = view.lanes().map(|lane| lane.dropped(loss).0);
             (loss, counts.fold(0, u64::saturating_add))
