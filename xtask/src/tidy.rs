@@ -6,6 +6,7 @@
 mod document;
 mod edge;
 mod hazard;
+mod insight;
 mod source;
 mod symbol;
 mod tree;
@@ -27,6 +28,8 @@ const RULES: &[fn(&Tree) -> Vec<Complaint>] = &[
     source::has_no_drawer,
     hazard::every_program_has_a_row,
     hazard::every_program_is_run,
+    insight::every_rule_has_three_tests,
+    insight::every_rule_is_in_the_reference,
     symbol::every_export_has_a_row,
 ];
 

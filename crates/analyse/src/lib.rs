@@ -10,6 +10,7 @@
 mod call;
 mod decode;
 pub mod detail;
+pub mod history;
 pub mod insight;
 mod job;
 pub mod metric;

@@ -178,6 +178,14 @@ thresholds! {
     ost_seconds: Seconds = Seconds(1.0), "Seconds a file is slower there it takes to matter.";
     ost_count: u64 = 4, "Targets it takes to speak of a median.";
     ost_files: u64 = 2, "Files on a target it takes to accuse it.";
+    ost_bytes_factor: Ratio = Ratio(2.5), "Bytes on one target as a multiple of the mean target's.";
+    ost_active_share: Ratio = Ratio(0.25), "Share of the targets of the widest file that should work at a time.";
+    stats_per_rank: u64 = 1000, "Stats of the same file per rank it takes to matter.";
+    failed_count: u64 = 1000, "Calls of a function that fail it takes to matter.";
+    failed_share: Ratio = Ratio(0.10), "Share of a function's calls that must fail.";
+    unclosed_count: u64 = 100, "Files per rank that stay open it takes to matter.";
+    attribute_count: u64 = 1000, "Opens of HDF5 attributes it takes to matter.";
+    attribute_factor: Ratio = Ratio(2.0), "Opens of attributes as a multiple of their reads and writes.";
     file_per_process: u64 = 1000, "Files of one rank each it takes to speak of a file per process.";
     file_per_process_share: Ratio = Ratio(0.9), "Ranks that must have such a file.";
     seeks_per_call: Ratio = Ratio(4.0), "Seeks per read and write.";

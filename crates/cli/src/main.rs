@@ -13,7 +13,9 @@ mod launch;
 mod open;
 mod outcome;
 mod output;
+mod settings;
 mod surroundings;
+mod unwritten;
 
 use std::io;
 use std::process::ExitCode;

@@ -24,6 +24,7 @@ pub mod compare;
 pub mod counters;
 pub mod difference;
 pub mod field;
+pub mod history;
 pub mod html;
 pub mod info;
 pub mod ledger;

@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_leads() {
+    fn fires_and_says_what_leads() {
         job(900, 100).says(&RULE, "90 % of 1,000 calls are reads");
     }
 

@@ -13,6 +13,7 @@ mod small;
 mod together;
 
 pub mod aggregators;
+pub mod attribute_churn;
 pub mod blocking_reads;
 pub mod blocking_writes;
 pub mod byte_imbalance;
@@ -21,6 +22,7 @@ pub mod checkpoint_overwrite;
 pub mod common_blocks;
 pub mod conflicts;
 pub mod data_sieving;
+pub mod failed_calls;
 pub mod file_per_process;
 pub mod hdf5_collective_lost;
 pub mod independent_reads;
@@ -33,6 +35,9 @@ pub mod narrow_stripe;
 pub mod no_mpiio;
 pub mod one_rank_heavy;
 pub mod open_storm;
+pub mod ost_imbalance;
+pub mod ost_parallelism;
+pub mod phase_stragglers;
 pub mod random_reads;
 pub mod random_writes;
 pub mod redundant_reads;
@@ -47,17 +52,21 @@ pub mod small_shared_writes;
 pub mod small_writes;
 pub mod stage_file;
 pub mod stalled_call;
+pub mod stat_storm;
 pub mod stdio_heavy;
 pub mod stdout_bulk;
 pub mod straggler;
+pub mod stripe_mismatch;
 pub mod sync_storm;
 pub mod time_between_layers;
 pub mod time_imbalance;
+pub mod unclosed_files;
 pub mod waits_in_open;
 
 /// Every rule, in no order that matters: findings are ranked by what they cost.
 pub const RULES: &[&Rule] = &[
     &aggregators::RULE,
+    &attribute_churn::RULE,
     &blocking_reads::RULE,
     &blocking_writes::RULE,
     &byte_imbalance::RULE,
@@ -66,6 +75,7 @@ pub const RULES: &[&Rule] = &[
     &common_blocks::RULE,
     &conflicts::RULE,
     &data_sieving::RULE,
+    &failed_calls::RULE,
     &file_per_process::RULE,
     &hdf5_collective_lost::RULE,
     &independent_reads::RULE,
@@ -78,6 +88,9 @@ pub const RULES: &[&Rule] = &[
     &no_mpiio::RULE,
     &one_rank_heavy::RULE,
     &open_storm::RULE,
+    &ost_imbalance::RULE,
+    &ost_parallelism::RULE,
+    &phase_stragglers::RULE,
     &random_reads::RULE,
     &random_writes::RULE,
     &redundant_reads::RULE,
@@ -92,12 +105,15 @@ pub const RULES: &[&Rule] = &[
     &small_writes::RULE,
     &stage_file::RULE,
     &stalled_call::RULE,
+    &stat_storm::RULE,
     &stdio_heavy::RULE,
     &stdout_bulk::RULE,
     &straggler::RULE,
+    &stripe_mismatch::RULE,
     &sync_storm::RULE,
     &time_between_layers::RULE,
     &time_imbalance::RULE,
+    &unclosed_files::RULE,
     &waits_in_open::RULE,
 ];
 
@@ -210,6 +226,7 @@ mod tests {
         let mut files: Vec<String> = std::fs::read_dir(folder)
             .unwrap()
             .map(|entry| entry.unwrap().path())
+            .filter(|path| path.is_file())
             .filter(|path| {
                 std::fs::read_to_string(path).unwrap().contains("\npub const RULE: Rule")
             })

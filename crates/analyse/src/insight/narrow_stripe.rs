@@ -30,6 +30,8 @@ pub const RULE: Rule = Rule {
         "aggregators",
         "shared-stripes",
         "no-mpiio",
+        "ost-imbalance",
+        "phase-stragglers",
     ],
     check,
 };

@@ -16,7 +16,15 @@ use netra_event::{RecordId, Seconds};
 pub const RULE: Rule = Rule {
     slug: "slow-ost",
     title: "a storage target slower than the others",
-    explains: &["straggler", "time-imbalance", "byte-imbalance", "stalled-call", "metadata-time"],
+    explains: &[
+        "straggler",
+        "time-imbalance",
+        "byte-imbalance",
+        "stalled-call",
+        "metadata-time",
+        "phase-stragglers",
+        "ost-imbalance",
+    ],
     check,
 };
 
@@ -76,8 +84,9 @@ fn finding(facts: &Facts, limit: &Thresholds, all: &[&OstFacts], slow: &[&OstFac
     } else {
         String::new()
     };
+    let server = worst.server.as_ref().map_or(String::new(), |server| format!(" on {server}"));
     let says = format!(
-        "OST {} is {factor:.0} times slower than the median of {} OSTs{others}: {} a file against {}; {} of {} ranks wait for it, the slowest file elsewhere took {}",
+        "OST {}{server} is {factor:.0} times slower than the median of {} OSTs{others}: {} a file against {}; {} of {} ranks wait for it, the slowest file elsewhere took {}",
         worst.ost,
         all.len(),
         Seconds(worst.seconds_mean),

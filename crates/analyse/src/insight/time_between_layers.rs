@@ -14,7 +14,7 @@ use netra_event::Seconds;
 pub const RULE: Rule = Rule {
     slug: "time-between-layers",
     title: "time lost between MPI-IO and POSIX",
-    explains: &["time-imbalance"],
+    explains: &["time-imbalance", "phase-stragglers"],
     check,
 };
 

@@ -18,7 +18,7 @@ use crate::{FunctionUse, Job, Layer, Thresholds, Trust, Usage};
 pub use critical::{Critical, Path, Spending, Spent};
 pub use file::{FileFacts, Sharing};
 pub use layer::LayerFacts;
-pub use ost::{OstFacts, Osts};
+pub use ost::{OstFacts, Osts, ServerFacts};
 pub use rank::{RankFacts, Ranks};
 pub use rate::{Rate, RateBasis, Rates};
 pub use system::SystemFacts;
@@ -46,6 +46,10 @@ pub struct Facts {
     pub rates: Rates,
     /// Lustre targets.
     pub osts: Osts,
+    /// Lustre targets at work at the same time, where calls were traced and layouts are known.
+    pub ost_activity: Option<pattern::OstActivity>,
+    /// The most common sizes of POSIX calls, and how they are known.
+    pub sizes: Option<pattern::Sizes>,
     /// Bursts of I/O, where calls were traced.
     pub phases: Option<Phases>,
     /// Patterns of single calls, where calls were traced.
@@ -83,6 +87,8 @@ impl Facts {
             ranks: Ranks::of(&critical, &job.usages),
             rates: Rates::seen(job, limit),
             osts: Osts::of(job),
+            ost_activity: pattern::activity(job),
+            sizes: pattern::sizes(job),
             phases: pattern::phases(&job.trace, limit),
             traced: pattern::Traced::of(job, limit),
             trust: Trust::of(job),

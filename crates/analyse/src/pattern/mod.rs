@@ -7,15 +7,21 @@ mod conflict;
 mod cover;
 mod parallel;
 mod phase;
+mod size;
 mod spread;
 mod stripe;
+mod target;
 mod traced;
 
 pub use block::CommonBlocks;
 pub use conflict::{Conflicts, Hazard};
 pub use phase::{Phase, PhaseList, Phases, phases};
+pub(crate) use size::sizes;
+pub use size::{SizeBasis, Sizes};
 pub use spread::{Straggler, median, stragglers};
 pub use stripe::SharedStripes;
+pub use target::OstActivity;
+pub(crate) use target::activity;
 pub use traced::{FileTrace, Traced};
 
 #[cfg(test)]

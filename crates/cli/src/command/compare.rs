@@ -1,17 +1,17 @@
 //! `netra compare`: two runs side by side, and whether a change helped.
 
-use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use netra_analyse::{Report, Thresholds, diagnose};
+use netra_analyse::{Report, Setup, diagnose_with};
 use netra_darshan::read::Log;
 use netra_show::{compare, load};
 
 use super::reading::complain;
 use crate::outcome::Outcome;
 use crate::output;
+use crate::settings;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,8 +38,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let mut outcome = Outcome::default();
-    let before = read(&args.before, &mut outcome)?;
-    let after = read(&args.after, &mut outcome)?;
+    let setup = settings::read(None)?.setup();
+    let before = read(&args.before, &setup, &mut outcome)?;
+    let after = read(&args.after, &setup, &mut outcome)?;
     let (a, b) = (args.before.to_string_lossy(), args.after.to_string_lossy());
     let mut out = output::open(&args.output)?;
     let write = if args.json { compare::json } else { compare::text };
@@ -48,10 +49,10 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     Ok(outcome)
 }
 
-fn read(path: &Path, outcome: &mut Outcome) -> Result<Report> {
+fn read(path: &Path, setup: &Setup, outcome: &mut Outcome) -> Result<Report> {
     let log = Log::open(path)?;
     let (job, missing) = load::job(&path.to_string_lossy(), &log);
     complain(path, &missing);
     outcome.read(missing.is_empty());
-    Ok(diagnose(&job, &Thresholds::default(), &BTreeSet::new()))
+    Ok(diagnose_with(&job, setup))
 }

@@ -22,6 +22,7 @@ of the connector hold what the connector sends: open, read, write and close that
 Examples:
   netra export job.darshan --as connector-json
   netra export job.darshan --as connector-csv -o job.csv
+  netra export job.darshan --as perfetto -o job.json     open it in ui.perfetto.dev
   netra export /tmp/netra-1000/* --as json-lines | jq .function";
 
 /// How events are written.
@@ -33,6 +34,12 @@ enum As {
     ConnectorCsv,
     /// Every call with all its fields, one JSON object a line
     JsonLines,
+    /// The same as one JSON array
+    Json,
+    /// The same as a table
+    Csv,
+    /// A trace for ui.perfetto.dev and Chrome's tracing page: ranks, threads, calls inside calls
+    Perfetto,
 }
 
 impl From<As> for Form {
@@ -41,6 +48,9 @@ impl From<As> for Form {
             As::ConnectorJson => Form::ConnectorJson,
             As::ConnectorCsv => Form::ConnectorCsv,
             As::JsonLines => Form::JsonLines,
+            As::Json => Form::Json,
+            As::Csv => Form::Csv,
+            As::Perfetto => Form::Perfetto,
         }
     }
 }

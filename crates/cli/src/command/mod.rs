@@ -8,6 +8,7 @@ mod diff;
 mod doctor;
 mod dxt;
 mod export;
+mod history;
 mod info;
 mod ledger;
 mod merge;
@@ -51,6 +52,8 @@ pub(crate) enum Command {
     Info(info::Args),
     /// Say what is wrong, what it costs and what to change
     Report(report::Args),
+    /// Look at many runs of a program: how much they vary, which were unusual, and when
+    History(history::Args),
     /// Compare two runs: what changed, which findings went or came, did it help
     Compare(compare::Args),
     /// Print every counter of logs, in the lines of darshan-parser
@@ -77,6 +80,7 @@ impl Command {
             Command::Ledger(args) => return ledger::run(&args),
             Command::Info(args) => info::run(&args),
             Command::Report(args) => report::run(&args),
+            Command::History(args) => history::run(&args),
             Command::Compare(args) => compare::run(&args),
             Command::Parse(args) => parse::run(&args),
             Command::Dxt(args) => dxt::run(&args),

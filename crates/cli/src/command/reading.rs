@@ -85,12 +85,20 @@ pub(crate) trait Show {
 
 /// Shows every log. One that cannot be read is said and counted, and the next one is tried.
 pub(crate) fn show(reading: &Reading, face: &mut impl Show) -> Result<Outcome> {
-    let paths = input::expand(&reading.logs)?;
+    show_all(&input::expand(&reading.logs)?, reading, face)
+}
+
+/// The same for logs that have been found already.
+pub(crate) fn show_all(
+    paths: &[PathBuf],
+    reading: &Reading,
+    face: &mut impl Show,
+) -> Result<Outcome> {
     let mut out = output::open(&reading.output)?;
-    let opener = Opener::new(&paths);
+    let opener = Opener::new(paths);
     let mut outcome = Outcome::default();
     face.begin(&mut out, paths.len()).context(WRITING)?;
-    for path in &paths {
+    for path in paths {
         match opener.open(path) {
             Ok(log) => {
                 let missing = face.log(&mut out, &path.to_string_lossy(), &log).context(WRITING)?;

@@ -1,12 +1,12 @@
 //! `netra report`: what is wrong, what it costs, what to change.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
-use netra_analyse::insight::{RULES, rule};
-use netra_analyse::{Job, Report, diagnose};
+use anyhow::{Result, bail};
+use netra_analyse::insight::RULES;
+use netra_analyse::{Job, Report, diagnose_with};
 use netra_darshan::Damage;
 use netra_darshan::read::Log;
 use netra_show::report::{self, Page, Settings};
@@ -15,6 +15,8 @@ use netra_show::{html, load};
 use super::reading::{self, Format, Reading, Show};
 use crate::outcome::Outcome;
 use crate::output::{self, Output};
+use crate::settings;
+use crate::unwritten::Inputs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,7 +24,9 @@ Examples:
   netra report --all job.darshan                with evidence, all advice and every check
   netra report --html job.html job.darshan      a page to explore, in one file
   netra report --json job.darshan               everything, for machines
-  netra report --together 'logs/job42_*'        processes without MPI as one job";
+  netra report --together 'logs/job42_*'        processes without MPI as one job
+  netra report /tmp/netra-1000                  jobs that still run, or were killed
+  netra report slurm.4711.0                     the same, by the job's name";
 
 /// Which logs, and how.
 #[derive(Debug, clap::Args)]
@@ -54,9 +58,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
-    let mut settings = settings(args.thresholds.as_deref())?;
-    if let Some(unknown) = args.silence.iter().find(|slug| rule(slug).is_none()) {
-        let known: Vec<&str> = RULES.iter().map(|rule| rule.slug).collect();
+    let mut settings = settings::read(args.thresholds.as_deref())?;
+    if let Some(unknown) = args.silence.iter().find(|slug| !settings.has_rule(slug)) {
+        let own = settings.rules.iter().map(|rule| rule.slug.as_str());
+        let known: Vec<&str> = RULES.iter().map(|rule| rule.slug).chain(own).collect();
         bail!("there is no rule {unknown:?}; rules are {}", known.join(", "));
     }
     settings.silenced.extend(args.silence.iter().cloned());
@@ -75,26 +80,10 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         html: args.html.clone(),
         jobs: args.together.then(Vec::new),
         first: true,
+        inputs: Inputs::find(&args.reading.logs)?,
     };
-    reading::show(&args.reading, &mut face)
-}
-
-/// The site's settings, then the user's, then the file that was named.
-fn settings(named: Option<&Path>) -> Result<Settings> {
-    let user = std::env::var_os("XDG_CONFIG_HOME")
-        .map(PathBuf::from)
-        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".config")));
-    let usual = [Some(PathBuf::from("/etc")), user].into_iter().flatten();
-    let usual = usual.map(|folder| folder.join("netra/report.toml")).filter(|path| path.exists());
-    let mut settings = Settings::default();
-    for path in usual.chain(named.map(Path::to_owned)) {
-        let text =
-            fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
-        if let Err(wrong) = settings.add(&text) {
-            bail!("{}: {}", path.display(), wrong.join("; "));
-        }
-    }
-    Ok(settings)
+    let logs = face.inputs.logs.clone();
+    reading::show_all(&logs, &args.reading, &mut face)
 }
 
 struct Face {
@@ -106,11 +95,12 @@ struct Face {
     first: bool,
     /// Where the page goes.
     html: Option<PathBuf>,
+    inputs: Inputs,
 }
 
 impl Face {
     fn one(&mut self, out: &mut Output, job: &Job) -> io::Result<()> {
-        let found = diagnose(job, &self.settings.limits, &self.settings.silenced);
+        let found = diagnose_with(job, &self.settings.setup());
         if let Some(path) = &self.html {
             return write_page(path, self.first, job, &found).inspect(|()| self.first = false);
         }
@@ -146,7 +136,8 @@ impl Show for Face {
     }
 
     fn log(&mut self, out: &mut Output, path: &str, log: &Log) -> io::Result<Vec<Damage>> {
-        let (job, missing) = load::job(path, log);
+        let (mut job, missing) = load::job(&self.inputs.name(path), log);
+        job.servers.clone_from(&self.settings.servers);
         match &mut self.jobs {
             Some(jobs) => jobs.push(job),
             None => self.one(out, &job)?,

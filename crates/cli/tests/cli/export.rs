@@ -87,3 +87,43 @@ fn a_log_without_netras_trace_is_said() {
     let done = place.netra(&["export", "none"]);
     assert_eq!(done.code, 2);
 }
+
+#[test]
+fn perfetto_gets_ranks_as_processes_with_calls_in_microseconds() {
+    let place = Place::new();
+    place.file("one", &process(0).bytes());
+    place.file("two", &process(1).bytes());
+    let done = place.netra(&["export", "one", "two", "--as", "perfetto"]);
+    assert_eq!((done.code, done.err.as_str()), (0, ""));
+    let trace: Value = serde_json::from_str(done.text()).expect("one JSON document");
+    let events = trace["traceEvents"].as_array().expect("a list");
+    let names: Vec<_> = events.iter().filter(|event| event["ph"] == "M").collect();
+    assert_eq!(names.len(), 4, "{names:?}");
+    assert!(names[0]["args"]["name"].as_str().expect("a name").starts_with("rank 0"));
+    let calls: Vec<_> = events.iter().filter(|event| event["ph"] == "X").collect();
+    let seen: Vec<_> =
+        calls.iter().map(|call| (call["pid"].as_i64(), call["name"].as_str())).collect();
+    let of =
+        |rank| ["open", "pwrite", "pwrite", "fsync", "close"].map(|name| (Some(rank), Some(name)));
+    assert_eq!(seen, [of(0), of(1)].concat());
+    assert_eq!(calls[2]["args"]["offset_bytes"], 512);
+    assert_eq!(calls[2]["args"]["moved_bytes"], 512);
+    let at = |call: &Value| call["ts"].as_f64().expect("a time");
+    assert!((at(calls[2]) - at(calls[1]) - 2.0).abs() < 0.01, "{calls:?}");
+}
+
+#[test]
+fn the_array_and_the_table_hold_what_the_lines_hold() {
+    let place = Place::new();
+    place.file("one", &process(0).bytes());
+    let lines = place.netra(&["export", "one", "--as", "json-lines"]);
+    let array = place.netra(&["export", "one", "--as", "json"]);
+    let array: Vec<Value> = serde_json::from_str(array.text()).expect("an array");
+    assert_eq!(array, messages(lines.text()));
+    let table = place.netra(&["export", "one", "--as", "csv"]);
+    let rows: Vec<&str> = table.text().lines().collect();
+    assert_eq!(rows.len(), array.len() + 1);
+    let fields = rows[0].split(',').count();
+    assert!(rows.iter().all(|row| row.split(',').count() == fields), "{rows:?}");
+    assert!(rows[2].contains(",pwrite,/scratch/out,"), "{}", rows[2]);
+}

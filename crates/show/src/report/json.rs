@@ -306,6 +306,7 @@ fn facts<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
     list(json, "osts", &facts.osts.by_ost, |json, ost| {
         json.open('{')?;
         number(json, "ost", ost.ost)?;
+        optional(json, "server", ost.server.as_deref())?;
         number(json, "files", ost.files)?;
         number(json, "bytes", ost.bytes)?;
         number(json, "files_alone", ost.alone)?;
@@ -313,7 +314,49 @@ fn facts<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
         float(json, "seconds_max", ost.seconds_max)?;
         json.close('}')
     })?;
+    targets(json, facts)?;
+    sizes(json, facts)?;
     phases(json, facts)
+}
+
+/// Servers, and how many targets work at a time.
+fn targets<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
+    json.line()?;
+    list(json, "servers", &facts.osts.servers, |json, server| {
+        json.open('{')?;
+        text(json, "server", &server.server)?;
+        number(json, "osts", server.osts)?;
+        number(json, "bytes", server.bytes)?;
+        number(json, "files_alone", server.alone)?;
+        float(json, "seconds_mean", server.seconds_mean)?;
+        json.close('}')
+    })?;
+    json.key("ost_activity")?;
+    let Some(active) = facts.ost_activity else { return json.null() };
+    json.open('{')?;
+    number(json, "stripe_count_max", active.stripes)?;
+    number(json, "used", active.used)?;
+    float(json, "active_median", active.median)?;
+    number(json, "active_max", active.most)?;
+    json.close('}')
+}
+
+/// The most common sizes of POSIX calls, and how they are known.
+fn sizes<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
+    json.line()?;
+    json.key("request_sizes")?;
+    let Some(sizes) = &facts.sizes else { return json.null() };
+    json.open('{')?;
+    text(json, "basis", sizes.basis.name())?;
+    for (key, list_of) in [("read", &sizes.read), ("write", &sizes.write)] {
+        list(json, key, list_of, |json, (size, calls)| {
+            json.open('{')?;
+            number(json, "bytes", *size)?;
+            number(json, "calls", *calls)?;
+            json.close('}')
+        })?;
+    }
+    json.close('}')
 }
 
 fn file<W: Write>(json: Out<'_, '_, W>, file: &FileFacts, facts: &Facts) -> Result<()> {

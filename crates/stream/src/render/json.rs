@@ -51,6 +51,27 @@ impl Line {
         seconds(&mut self.bytes, value);
     }
 
+    /// Microseconds with three decimals, which is all that a clock knows.
+    pub(super) fn micros(&mut self, key: &str, value: Nanos) {
+        self.key(key);
+        let mut digits = itoa::Buffer::new();
+        self.bytes.extend_from_slice(digits.format(value.0 / 1000).as_bytes());
+        self.bytes.push(b'.');
+        let rest = digits.format(1000 + value.0 % 1000).as_bytes();
+        self.bytes.extend_from_slice(rest.get(1..).unwrap_or_default());
+    }
+
+    /// Opens an object.
+    pub(super) fn object(&mut self, key: &str) {
+        self.key(key);
+        self.bytes.push(b'{');
+    }
+
+    /// Closes it.
+    pub(super) fn end_object(&mut self) {
+        self.bytes.push(b'}');
+    }
+
     /// True; what is not true is not said.
     pub(super) fn mark(&mut self, key: &str, value: bool) {
         if value {

@@ -7,12 +7,15 @@
 
 mod call;
 mod connector;
+mod document;
 mod json;
 mod line;
 mod live;
 mod message;
 mod names;
+mod perfetto;
 mod process;
+mod rows;
 mod running;
 mod segment;
 mod table;
@@ -35,11 +38,24 @@ pub enum Form {
     ConnectorCsv,
     /// Every call with netra's own names, one JSON object a line.
     JsonLines,
+    /// The same as one JSON array.
+    Json,
+    /// The same as a table.
+    Csv,
+    /// A trace for Perfetto and Chrome's tracing page.
+    Perfetto,
 }
 
 impl Form {
     /// Every form.
-    pub const ALL: &[Form] = &[Form::ConnectorJson, Form::ConnectorCsv, Form::JsonLines];
+    pub const ALL: &[Form] = &[
+        Form::ConnectorJson,
+        Form::ConnectorCsv,
+        Form::JsonLines,
+        Form::Json,
+        Form::Csv,
+        Form::Perfetto,
+    ];
 
     /// The word that chooses it.
     #[must_use]
@@ -48,6 +64,9 @@ impl Form {
             Form::ConnectorJson => "connector-json",
             Form::ConnectorCsv => "connector-csv",
             Form::JsonLines => "json-lines",
+            Form::Json => "json",
+            Form::Csv => "csv",
+            Form::Perfetto => "perfetto",
         }
     }
 
@@ -64,6 +83,9 @@ impl Form {
             Form::ConnectorJson => Box::new(connector::Json::default()),
             Form::ConnectorCsv => Box::new(table::Table::default()),
             Form::JsonLines => Box::new(line::Lines::default()),
+            Form::Json => Box::new(document::Document::default()),
+            Form::Csv => Box::new(rows::Rows::default()),
+            Form::Perfetto => Box::new(perfetto::Perfetto::default()),
         }
     }
 }

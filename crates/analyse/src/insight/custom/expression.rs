@@ -385,7 +385,7 @@ mod tests {
 
     #[test]
     fn units_scale() {
-        gives("1MiB + 1 KiB", 1_049_600.0);
+        gives("1MiB + 1KiB", 1_049_600.0);
         gives("250ms * 4", 1.0);
         gives("2min + 1h", 3720.0);
         gives("run_seconds * 25%", 25.0);

@@ -228,7 +228,9 @@ pub(super) fn known(name: &str, files: bool) -> Result<(), String> {
         _ => name.to_owned(),
     };
     if NAMES.iter().all(|known| known.0 != shape) {
-        return Err(format!("there is no fact {name:?}; do you mean {}?", nearest(&shape)));
+        let layer = name.split_once('.').map_or("posix", |(layer, _)| layer);
+        let like = nearest(&shape).replace("<layer>", layer);
+        return Err(format!("there is no fact {name:?}; do you mean {like}?"));
     }
     if name.starts_with("file.") && !files {
         return Err(format!("{name} is known only where the rule says each = \"file\""));
