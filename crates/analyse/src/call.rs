@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_frame_says_what_is_known() {
-        let frame = Frame { object: "/opt/app/wave".into(), address: 0x11a0, ..Frame::default() };
+        let frame = Frame { object: "/home/me/wave".into(), address: 0x11a0, ..Frame::default() };
         assert_eq!(frame.to_string(), "wave+0x11a0");
         let named = Frame { function: Some("step".into()), ..frame.clone() };
         assert_eq!(named.to_string(), "step in wave");

@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn a_program_is_the_first_word_without_folders() {
-        assert_eq!(program("/opt/app/bin/wave -n 4 /scratch"), "wave");
+        assert_eq!(program("/home/me/bin/wave -n 4 /scratch"), "wave");
         assert_eq!(program(""), "");
     }
 }

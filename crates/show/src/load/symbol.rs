@@ -134,7 +134,7 @@ impl Places {
 
 /// Whether a path is the system's, or a library that applications call for I/O.
 fn is_system(path: &str) -> bool {
-    const FOLDERS: [&str; 4] = ["/lib", "/usr/lib", "/usr/libexec", "/opt/cray"];
+    const FOLDERS: [&str; 3] = ["/lib", "/usr/lib", "/usr/libexec"];
     const NAMES: [&str; 8] =
         ["libmpi", "libmpich", "libhdf5", "libnetcdf", "libpnetcdf", "libnetra", "libc.", "ld-"];
     let name = path.rsplit('/').next().unwrap_or(path);
