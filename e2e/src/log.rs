@@ -64,7 +64,7 @@ impl Counters {
 /// What one process image recorded.
 #[derive(Debug, Clone, Default)]
 pub struct Log {
-    records: BTreeMap<(&'static str, String), Counters>,
+    records: BTreeMap<(String, String), Counters>,
     segment: Vec<u8>,
 }
 
@@ -119,7 +119,7 @@ impl Log {
             }
             anyhow::ensure!(records.damage().is_empty(), "damaged: {:?}", records.damage());
         }
-        segment::add_example(&mut log);
+        segment::add_own(&mut log);
         Ok(log)
     }
 
@@ -144,8 +144,8 @@ impl Log {
         &self.segment
     }
 
-    pub(crate) fn add(&mut self, module: &'static str, name: String, counter: &str, value: i64) {
-        self.records.entry((module, name)).or_default().add(counter, value);
+    pub(crate) fn add(&mut self, module: &str, name: String, counter: &str, value: i64) {
+        self.records.entry((module.to_owned(), name)).or_default().add(counter, value);
     }
 
     /// The records of a module with their names.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Result, anyhow};
-use netra_event::segment::shard::{direction, mpiio, posix, random, stdio};
+use netra_event::segment::shard::{direction, mpiio, posix, stdio};
 use netra_event::segment::{Record, View};
 use netra_event::{Function, Loss, Module};
 
@@ -51,17 +51,19 @@ const MPIIO_SUMS: &[Row] = &[
     ("MPIIO_BYTES_WRITTEN", mpiio::WRITE + direction::BYTES),
 ];
 
-const RANDOM_SUMS: &[Row] = &[("RANDOM_CALLS", random::CALLS), ("RANDOM_BYTES", random::BYTES)];
-
-/// Adds the records of the example module, which only the netra section of a log has.
-pub(crate) fn add_example(log: &mut Log) {
+/// Adds the records of modules that describe themselves, which only the netra section of a log has.
+pub(crate) fn add_own(log: &mut Log) {
     let segment = log.segment().to_vec();
     let Ok(view) = View::new(&segment) else { return };
-    for record in view.records().filter(|record| record.module == random::MODULE) {
-        let Some(file) = view.file(record.file) else { continue };
-        let name = String::from_utf8_lossy(file.name).into_owned();
-        for (counter, word) in RANDOM_SUMS {
-            log.add("RANDOM", name.clone(), counter, record.word(*word).cast_signed());
+    for module in view.modules() {
+        let own = String::from_utf8_lossy(module.name).into_owned();
+        for record in view.records().filter(|record| record.module == module.code) {
+            let Some(file) = view.file(record.file) else { continue };
+            let name = String::from_utf8_lossy(file.name).into_owned();
+            for (word, counter) in module.counters().enumerate() {
+                let counter = format!("{own}_{}", String::from_utf8_lossy(counter));
+                log.add(&own, name.clone(), &counter, record.word(word).cast_signed());
+            }
         }
     }
 }

@@ -55,6 +55,19 @@ pub struct Job {
     pub remarks: Vec<String>,
     /// Modules that the source holds, whether or not they are used here.
     pub modules: Vec<Module>,
+    /// What modules counted that describe themselves; no rule looks at them.
+    pub also: Vec<Also>,
+}
+
+/// What a module counted that describes itself, over all its records.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Also {
+    /// The module.
+    pub module: String,
+    /// Its records.
+    pub records: u64,
+    /// Counters by name; times are seconds.
+    pub counters: Vec<(String, f64)>,
 }
 
 /// A mounted file system.

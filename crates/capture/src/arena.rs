@@ -26,7 +26,7 @@ pub struct Growth {
 }
 
 /// Regions with their stride and capacity in bytes; the chunks' depends on the budget.
-const LAYOUT: [(Region, usize, usize); 13] = [
+const LAYOUT: [(Region, usize, usize); 14] = [
     (Region::Notes, 1, 8 << 10),
     (Region::Names, 1, 4 << 20),
     (Region::Files, size_of::<table::File>(), size_of::<table::File>() * FILES),
@@ -39,6 +39,7 @@ const LAYOUT: [(Region, usize, usize); 13] = [
     (Region::Lanes, size_of::<Lane>(), THREADS * size_of::<Lane>()),
     (Region::Calls, CALL_CODES * 8, 8192 * CALL_CODES * 8),
     (Region::Extensions, 0, 16 << 20),
+    (Region::Modules, size_of::<table::Module>(), PAGE),
     (Region::Chunks, CHUNK_BYTES, 0),
 ];
 const PAGE: usize = 4096;
@@ -150,7 +151,7 @@ impl Arena {
         let private = memory::private().ok_or(Refused(libc::ENOMEM))?;
         let mut offset = FIRST as u64;
         for (growth, (region, _, capacity)) in private.growth.iter().zip(LAYOUT) {
-            let seldom = matches!(region, Region::Notes | Region::Extensions);
+            let seldom = matches!(region, Region::Notes | Region::Extensions | Region::Modules);
             if !seldom && region != Region::Chunks {
                 file.reserve(offset, PAGE as u64)?;
                 growth.reserved.store(PAGE as u64, Ordering::Release);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use netra_e2e::Tool;
+use netra_e2e::{Program, Tool};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -369,4 +369,37 @@ fn an_interrupt_from_the_terminal_reaches_the_command_once() {
     assert!(rest.iter().all(|line| line == "interrupted"));
     assert!(child.wait().unwrap().success());
     assert!(begun.elapsed() < Duration::from_secs(60));
+}
+
+/// The example module is one file of the library; nobody here knows it, and everybody shows it.
+#[test]
+fn a_module_that_describes_itself_is_shown_everywhere() {
+    let place = Place::new();
+    let program = Program::c("getrandom").words().expect("it compiles");
+    let done = place.run(&[&program[0]]);
+    assert!(done.status.success(), "{}", said(&done));
+    assert_eq!(place.counter("RANDOM_CALLS", "<RANDOM>"), 8);
+    assert_eq!(place.counter("RANDOM_BYTES", "<RANDOM>"), 86);
+    let face = |words: &[&str]| {
+        let done = place.netra(words).output().expect("netra starts");
+        String::from_utf8(done.stdout).expect("text")
+    };
+    let read: serde_json::Value =
+        serde_json::from_str(&face(&["parse", "--format", "json", "job.darshan"])).unwrap();
+    let modules = read["modules"].as_array().unwrap();
+    let own = modules.iter().find(|module| module["name"] == "RANDOM").unwrap();
+    assert_eq!(own["records"][0]["counters"]["RANDOM_BYTES"], 86);
+    assert!(own["records"][0]["counters"]["RANDOM_F_TIME"].as_f64().unwrap() > 0.0);
+    let rows = face(&["parse", "--format", "csv", "job.darshan"]);
+    assert!(rows.contains(",RANDOM_CALLS,8,<RANDOM>,,\n"), "{rows}");
+    let info = face(&["info", "job.darshan"]);
+    assert!(info.contains("netra's own: CALLS 8, BYTES 86, F_TIME 0."), "{info}");
+    let report = face(&["report", "job.darshan"]);
+    assert!(report.contains("RANDOM: CALLS 8, BYTES 86, F_TIME 0."), "{report}");
+    let read: serde_json::Value =
+        serde_json::from_str(&face(&["report", "--json", "job.darshan"])).unwrap();
+    assert_eq!(read["also"][0]["counters"]["RANDOM_CALLS"], 8.0);
+    let events = face(&["export", "job.darshan", "--as", "json-lines"]);
+    let traced = events.lines().filter(|line| line.contains("\"getrandom\"")).count();
+    assert_eq!(traced, 9, "{events}");
 }

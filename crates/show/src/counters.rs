@@ -8,7 +8,7 @@ use netra_event::Module;
 
 use crate::derived::Sums;
 use crate::field::{self, Take, Value};
-use crate::{Json, csv, head};
+use crate::{Json, csv, head, own};
 
 /// Which numbers are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +43,9 @@ pub fn json<W: Write>(out: &mut W, path: &str, log: &Log, choice: Choice) -> Res
             damage.extend(records(&mut json, log, module, choice)?);
         }
         json.close('}')?;
+    }
+    if choice.base {
+        own::json(&mut json, log)?;
     }
     json.close(']')?;
     json.line()?;
@@ -156,6 +159,9 @@ pub fn csv<W: Write>(out: &mut W, path: &str, log: &Log, choice: Choice) -> Resu
         rows.begin_module(module)?;
         sums.each(&mut rows)?;
         damage.extend_from_slice(records.damage());
+    }
+    if choice.base {
+        own::csv(out, path, log)?;
     }
     Ok(damage)
 }

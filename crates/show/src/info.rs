@@ -3,13 +3,14 @@
 
 use std::io::{Result, Write};
 
+use netra_analyse::Also;
 use netra_darshan::Damage;
 use netra_darshan::read::{Log, Record};
 use netra_event::{Bytes, Seconds};
 
 use crate::plain::{plain, shortened};
 use crate::summary::{FileSum, Sum};
-use crate::{Json, Summary, csv, head, sentence, time};
+use crate::{Json, Summary, csv, head, member, own, sentence, time};
 
 /// Files in each list.
 const TOP: usize = 5;
@@ -200,6 +201,11 @@ impl<'a> Info<'a> {
             let note = if region.partial { ", incomplete" } else { "" };
             writeln!(out, "{name:<14}{records:>9}{stored:>11}  {}{note}", region.version)?;
         }
+        for also in own::sums(self.log) {
+            let Also { module, records, .. } = &also;
+            let counted = own::line(&also);
+            writeln!(out, "{module:<14}{records:>9}{:>11}  netra's own: {counted}", "")?;
+        }
         Ok(())
     }
 
@@ -242,6 +248,13 @@ impl<'a> Info<'a> {
             head::module(&mut json, &region)?;
             json.key("records")?;
             json.unsigned(*records)?;
+            json.close('}')?;
+        }
+        for also in own::sums(self.log) {
+            json.open('{')?;
+            member::text(&mut json, "name", &also.module)?;
+            member::truth(&mut json, "own", true)?;
+            member::number(&mut json, "records", also.records)?;
             json.close('}')?;
         }
         json.close(']')?;

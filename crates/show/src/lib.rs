@@ -15,6 +15,7 @@ mod derived;
 mod head;
 mod json;
 mod member;
+mod own;
 mod plain;
 mod progress;
 mod summary;

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use netra_event::RecordId;
 
 use crate::pattern::{self, Phases};
-use crate::{FunctionUse, Job, Layer, Thresholds, Trust, Usage};
+use crate::{Also, FunctionUse, Job, Layer, Thresholds, Trust, Usage};
 
 pub use critical::{Critical, Path, Spending, Spent};
 pub use file::{FileFacts, Sharing};
@@ -58,6 +58,8 @@ pub struct Facts {
     pub trust: Trust,
     /// MPI-IO hints.
     pub hints: BTreeMap<String, String>,
+    /// What modules counted that describe themselves.
+    pub also: Vec<Also>,
     /// Nodes, where known.
     pub nodes: Option<u64>,
     /// What every function did, most seconds first, where the source tells functions apart.
@@ -93,6 +95,7 @@ impl Facts {
             traced: pattern::Traced::of(job, limit),
             trust: Trust::of(job),
             hints: job.hints.clone(),
+            also: job.also.clone(),
             nodes: job.nodes,
             functions: functions(job),
             threads: job.threads,

@@ -1,22 +1,38 @@
 //! The example module, and a real one: how often a process asks the kernel for random bytes.
 //!
-//! It is what a module needs at least. Its row in [`crate::module`] gives it records; their words have
-//! their places in `netra_event::segment::shard::random`; the hooks count into the record of one name.
-//! Names, memory, threads, time, the trace, the segment and the log's netra section come with
-//! [`Call`]; `docs/adding-a-hook.md` walks through it.
+//! It is what a module needs at least, in one file. Its row gives it records, and their words names, which
+//! the segment carries along: so `netra parse`, `info` and `report` show them without knowing the module. The
+//! hooks count into the record of one name. Memory, threads, time, the trace, the stream and the log's
+//! netra section come with [`Call`]; `docs/adding-a-hook.md` walks through it.
 
 use core::ffi::{c_int, c_uint, c_void};
 
 use libc::ssize_t;
-use netra_event::segment::shard::random;
+use netra_event::segment::shard::OWN_MODULES;
 use netra_event::{Function, Loss, NO_OFFSET};
 
 use super::posix::named;
 use crate::call::Call;
-use crate::module::RANDOM;
+use crate::module::Module;
 use crate::name;
 use crate::real as libc_real;
 use crate::settings::SETTINGS;
+
+/// The module.
+pub static RANDOM: Module = Module {
+    name: "RANDOM",
+    code: OWN_MODULES,
+    index: 3,
+    words: 4,
+    counters: "CALLS BYTES F_TIME",
+};
+
+/// Calls that gave bytes.
+const CALLS: usize = 0;
+/// Bytes given.
+const BYTES: usize = 1;
+/// Time spent.
+const TIME: usize = 2;
 
 /// The functions behind the hooks.
 mod real {
@@ -40,9 +56,9 @@ fn given(call: Call, asked: usize, done: ssize_t) {
         return ended.failed(file, NO_OFFSET, asked as u64, errno);
     };
     ended.with(&RANDOM, file, |shard, ended| {
-        shard.add::<{ random::CALLS }>(1);
-        shard.add::<{ random::BYTES }>(bytes);
-        shard.add::<{ random::TIME }>(ended.took());
+        shard.add::<{ CALLS }>(1);
+        shard.add::<{ BYTES }>(bytes);
+        shard.add::<{ TIME }>(ended.took());
     });
     ended.event_with(file, NO_OFFSET, asked as u64, bytes.cast_signed());
 }

@@ -4,10 +4,14 @@
 pub mod layout;
 
 #[cfg(feature = "std")]
+mod own;
+#[cfg(feature = "std")]
 mod read;
 #[cfg(feature = "std")]
 pub(crate) mod write;
 
+#[cfg(feature = "std")]
+pub use own::{OwnRecord, OwnValue};
 #[cfg(feature = "std")]
 pub(crate) use read::trailer;
 #[cfg(feature = "std")]

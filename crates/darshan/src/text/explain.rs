@@ -18,6 +18,9 @@ pub(super) const COLUMNS: &str = "
 
 const STARS: &str = "# *******************************************************\n";
 
+const HEADINGS: &str =
+    "\n#<module>\t<rank>\t<record id>\t<counter>\t<value>\t<file name>\t<mount pt>\t<fs type>\n";
+
 /// The title of a module, a warning if it is incomplete, and what its counters mean.
 pub(super) fn module(
     module: Module,
@@ -35,12 +38,18 @@ pub(super) fn module(
     page.line(format_args!("\n# description of {module} counters:"))?;
     page.text(meaning(module))?;
     if base {
-        page.text(
-            "\n#<module>\t<rank>\t<record id>\t<counter>\t<value>\t<file name>\t<mount pt>\t\
-             <fs type>\n",
-        )?;
+        page.text(HEADINGS)?;
     }
     Ok(())
+}
+
+/// The title of a module that only the netra section knows.
+pub(super) fn own(module: &str, page: &mut Page<'_>) -> io::Result<()> {
+    page.text("\n")?;
+    page.text(STARS)?;
+    page.line(format_args!("# {module} module data (netra's own section)"))?;
+    page.text(STARS)?;
+    page.text(HEADINGS)
 }
 
 pub(super) fn incomplete(module: Module, page: &mut Page<'_>) -> io::Result<()> {

@@ -11,6 +11,7 @@ mod dxt;
 mod explain;
 mod header;
 pub mod number;
+mod own;
 mod page;
 mod row;
 
@@ -62,6 +63,9 @@ pub fn parse(log: &Log, options: &Options<'_>, out: &mut dyn Write) -> io::Resul
             explain::module(module, region.partial, options.base, &mut page)?;
             damage.extend(one_module(log, module, options, &mut page)?);
         }
+    }
+    if options.base {
+        any |= own::lines(log, &mut page)?;
     }
     if !any {
         page.text("\n# no module data available.\n")?;

@@ -21,8 +21,8 @@ use crate::sync::{AtomicU32, AtomicU64};
 use crate::{Loss, SLOT_BYTES};
 
 pub use view::{
-    Calls, ChunkView, Chunks, Error, Events, File, Heatmap, LaneView, Mount, Object, Record,
-    Records, Site, View,
+    Calls, ChunkView, Chunks, Error, Events, File, Heatmap, LaneView, Module, Mount, Object,
+    Record, Records, Site, View,
 };
 
 /// The first bytes of a segment.
@@ -105,6 +105,8 @@ codes! {
         Chunks = 12,
         /// What few events need: [`table::Extension`] and its bytes.
         Extensions = 13,
+        /// [`table::Module`]: modules that no other format knows describe themselves.
+        Modules = 14,
     }
 }
 codes! {

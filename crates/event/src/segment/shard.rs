@@ -252,19 +252,8 @@ pub mod mpiio {
     pub const WORDS: usize = 78;
 }
 
-/// A record of the example module: random bytes that the process asked for.
-pub mod random {
-    /// The module's code in a segment; Darshan has none for it.
-    pub const MODULE: u32 = 32;
-    /// Calls that gave bytes.
-    pub const CALLS: usize = 0;
-    /// Bytes given.
-    pub const BYTES: usize = 1;
-    /// Time spent.
-    pub const TIME: usize = 2;
-    /// Words of the record.
-    pub const WORDS: usize = 4;
-}
+/// Codes of modules that describe themselves ([`super::table::Module`]) begin here; below are Darshan's.
+pub const OWN_MODULES: u32 = 32;
 
 /// A record of an HDF5 file. Darshan's log has place for its first ten words; the others stay in the
 /// segment.

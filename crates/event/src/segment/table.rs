@@ -126,6 +126,23 @@ pub struct Extension {
     pub kind: AtomicU32,
 }
 
+/// A module that no other format knows, as it describes itself: so readers need not know it.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub struct Module {
+    /// Its code in records.
+    pub code: AtomicU32,
+    /// Not 0 when the row is complete.
+    pub ready: AtomicU32,
+    /// What people call it, a text.
+    pub name: AtomicU64,
+    /// The names of a record's words from the first on, a text with spaces between. What begins with
+    /// `F_` is a time in ticks; everything adds up over threads.
+    pub counters: AtomicU64,
+    reserved: u64,
+}
+
+const _: () = assert!(size_of::<Module>() == 32);
 const _: () = assert!(size_of::<File>() == 64);
 const _: () = assert!(size_of::<Mount>() == 32);
 const _: () = assert!(size_of::<Object>() == 64);

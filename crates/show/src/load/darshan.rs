@@ -10,7 +10,7 @@ use netra_darshan::{Damage, Part, Reason, counter};
 use netra_event::Module;
 
 use super::section;
-use crate::head;
+use crate::{head, own};
 
 /// Everything in a log that the analysis looks at, and what is missing from the log.
 #[must_use]
@@ -56,6 +56,7 @@ fn start(source: &str, log: &Log) -> Job {
         names: log.names().iter().map(|(id, name)| (id, text(name))).collect(),
         hints: hints(from),
         modules: log.modules().collect(),
+        also: own::sums(log),
         ..Job::default()
     }
 }

@@ -79,6 +79,7 @@ fn add(whole: &mut Job, job: Job, rank: usize, later: f64) {
         losses(&mut sum.dropped, ledger.dropped);
     }
     losses(&mut whole.dropped, job.dropped);
+    whole.also.extend(job.also);
     whole.remarks.extend(job.remarks.into_iter().map(|remark| format!("{}: {remark}", job.source)));
     for module in job.modules {
         if !whole.modules.contains(&module) {

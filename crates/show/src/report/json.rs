@@ -39,6 +39,18 @@ pub fn document<W: Write>(
         json.close('}')
     })?;
     list(&mut json, "silenced", &report.silenced, |json, slug| json.text(slug))?;
+    list(&mut json, "also", &report.facts.also, |json, also| {
+        json.open('{')?;
+        text(json, "module", &also.module)?;
+        number(json, "records", also.records)?;
+        json.key("counters")?;
+        json.open('{')?;
+        for (name, value) in &also.counters {
+            float(json, name, *value)?;
+        }
+        json.close('}')?;
+        json.close('}')
+    })?;
     facts(&mut json, &report.facts)?;
     json.line()?;
     json.key("thresholds")?;

@@ -7,6 +7,7 @@ use netra_analyse::insight::{Advice, Finding, Level, Line};
 use netra_event::Seconds;
 
 use super::headline::{cause, percent, place, verdict};
+use crate::own;
 use crate::plain::{plain, shortened};
 
 /// How a page is written.
@@ -49,6 +50,9 @@ pub fn page(out: &mut impl Write, name: &str, report: &Report, page: Page) -> Re
         None => answer(out, "Why", "no rule found anything that costs time")?,
     }
     answer(out, "Trust", &trust(report))?;
+    for also in &report.facts.also {
+        answer(out, "Also", &format!("{}: {}", also.module, own::line(also)))?;
+    }
     findings(out, report, page)?;
     passed(out, report, page)
 }

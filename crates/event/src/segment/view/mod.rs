@@ -11,7 +11,7 @@ use core::mem::offset_of;
 use super::{Entry, Header, MAGIC, REGIONS, Region, VERSION};
 
 pub use lane::{Calls, ChunkView, Chunks, Events, LaneView};
-pub use row::{File, Heatmap, Mount, Object, Record, Records, Site};
+pub use row::{File, Heatmap, Module, Mount, Object, Record, Records, Site};
 
 /// Why bytes are not a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -71,6 +71,18 @@ impl<'a> View<'a> {
         )
     }
 
+    /// Modules that describe themselves.
+    pub fn modules(&self) -> impl Iterator<Item = Module<'a>> + use<'a> {
+        let view = *self;
+        view.rows::<{ size_of::<table::Module>() }>(Region::Modules)
+            .filter(|(_, row)| row.u32(offset_of!(table::Module, ready)) != 0)
+            .map(move |(_, row)| Module {
+                code: row.u32(offset_of!(table::Module, code)),
+                name: view.text(row.u64(offset_of!(table::Module, name))),
+                counters: view.text(row.u64(offset_of!(table::Module, counters))),
+            })
+    }
+
     /// The call site with this index.
     #[must_use]
     pub fn site(&self, index: u16) -> Option<Site<'a>> {
@@ -179,6 +191,23 @@ pub struct Object<'a> {
     pub build_id: &'a [u8],
     /// Whether it was still loaded.
     pub loaded: bool,
+}
+
+/// A module that describes itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Module<'a> {
+    /// Its code in records.
+    pub code: u32,
+    /// What people call it.
+    pub name: &'a [u8],
+    counters: &'a [u8],
+}
+
+impl<'a> Module<'a> {
+    /// The names of a record's words, from the first on; a time in ticks begins with `F_`.
+    pub fn counters(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        self.counters.split(|&byte| byte == b' ').filter(|name| !name.is_empty())
+    }
 }
 
 /// A place that calls.
