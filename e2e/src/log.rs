@@ -166,6 +166,12 @@ impl Log {
         segment::calls(&self.segment)
     }
 
+    /// The rank of the process, if it has one.
+    #[must_use]
+    pub fn rank(&self) -> Option<u32> {
+        segment::rank(&self.segment)
+    }
+
     /// Calls that netra saw from inside its own work and could only count.
     #[must_use]
     pub fn reentrant(&self) -> i64 {

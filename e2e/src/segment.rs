@@ -112,6 +112,11 @@ pub(crate) fn calls(segment: &[u8]) -> BTreeMap<&'static str, i64> {
     calls
 }
 
+/// The rank of the process.
+pub(crate) fn rank(segment: &[u8]) -> Option<u32> {
+    View::new(segment).ok()?.rank()
+}
+
 /// Events dropped because the call came from inside netra.
 pub(crate) fn reentrant(segment: &[u8]) -> i64 {
     let lanes = View::new(segment);

@@ -1,0 +1,229 @@
+//! Every workload under netra, with both Debian MPIs: what the logs of its ranks say is what its `--expect`
+//! promises. Calls of MPI-IO, HDF5 and PnetCDF function by function and rank by rank; MPI-IO's bytes in the
+//! counters; and what reached each file through POSIX or streams.
+#![expect(clippy::unwrap_used, reason = "a judge that cannot read its evidence stops there")]
+#![expect(clippy::print_stdout, reason = "each run is told in a line")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use netra_e2e::{Log, Tool};
+use netra_event::{Function, Kind, Layer};
+use netra_workloads::catalogue::{self, Library, Workload};
+use netra_workloads::expected::{Counts, File};
+use netra_workloads::{Expected, Launch, Missing, Mpi, compile};
+
+const RANKS: u32 = 2;
+
+/// Judges a workload with both MPIs, in its first and its last setting.
+fn judge_all(name: &str) {
+    let workload = catalogue::find(name).unwrap();
+    let mut failed = 0;
+    for mpi in [Mpi::Mpich, Mpi::OpenMpi] {
+        if workload.libraries.contains(&Library::Pnetcdf) && mpi != Mpi::OpenMpi {
+            println!("{name} {}: not run: Debian builds PnetCDF for Open MPI alone", mpi.name());
+            continue;
+        }
+        for trial in [workload.trials.first(), workload.trials.last()].into_iter().flatten() {
+            failed += usize::from(!judge(workload, mpi, trial));
+        }
+    }
+    assert_eq!(failed, 0, "{failed} runs of {name} were not recorded as --expect says");
+}
+
+fn judge(workload: &'static Workload, mpi: Mpi, trial: &str) -> bool {
+    let cell = format!("{} {} -n {RANKS} {trial}", workload.name, mpi.name());
+    let knobs = trial.split(' ').map(str::to_owned).collect();
+    let (with, with_rank) = (Vec::new(), Vec::new());
+    let launch = Launch { workload, mpi, ranks: RANKS, with, with_rank, knobs };
+    match differences(&launch, &cell) {
+        Ok(wrong) if wrong.is_empty() => println!("{cell}: recorded exactly"),
+        Ok(wrong) => {
+            println!("{cell}: DIFFERS\n  {}", wrong.join("\n  "));
+            return false;
+        }
+        Err(error) if error.downcast_ref::<Missing>().is_some() => {
+            println!("{cell}: not run: {error:#}");
+        }
+        Err(error) => {
+            println!("{cell}: {error:#}");
+            return false;
+        }
+    }
+    true
+}
+
+/// Runs a workload under netra and says how its logs differ from what was promised.
+fn differences(launch: &Launch, cell: &str) -> Result<Vec<String>> {
+    let expected = Expected::ask(launch.expectation()?)?;
+    let folder = place(cell)?;
+    let (run, logs) = (folder.join("run"), folder.join("logs"));
+    let mut command = launch.command(&run)?;
+    let library = Tool::netra()?;
+    command.env("LD_PRELOAD", library.library()).env("NETRA_LOG_DIR", &logs);
+    command.env("NETRA_SEGMENT_DIR", folder.join("segments")).env("LC_ALL", "C");
+    command.env("OMPI_MCA_orte_tmpdir_base", folder.join("segments"));
+    let done = command.output().context("starting")?;
+    if !done.status.success() {
+        bail!("{}: {}", done.status, String::from_utf8_lossy(&done.stderr));
+    }
+    let logs: Vec<Log> = Log::read_all(&logs)?.into_values().collect();
+    let mut wrong = Vec::new();
+    for (rank, promise) in (0..).zip(&expected.ranks) {
+        let own: Vec<&Log> = logs.iter().filter(|log| log.rank() == Some(rank)).collect();
+        if own.is_empty() {
+            wrong.push(format!("rank {rank} left no log"));
+        }
+        for (name, layer) in layers(&expected) {
+            let none = Counts::new();
+            let promise = promise.get(name).unwrap_or(&none);
+            wrong.extend(calls(promise, &own, layer).map(|line| format!("rank {rank}: {line}")));
+            if layer == Layer::Mpiio {
+                let found = mpiio_bytes(promise, &own);
+                wrong.extend(found.map(|line| format!("rank {rank}: {line}")));
+            }
+        }
+    }
+    for file in &expected.files {
+        wrong.extend(bytes(file, &logs, &run));
+    }
+    if wrong.is_empty() {
+        drop(fs::remove_dir_all(folder));
+    }
+    Ok(wrong)
+}
+
+/// Layers whose calls are all the program's own. Under HDF5 and PnetCDF, MPI-IO is theirs.
+fn layers(expected: &Expected) -> Vec<(&'static str, Layer)> {
+    let mut layers = vec![("hdf5", Layer::Hdf5), ("pnetcdf", Layer::Pnetcdf)];
+    if !expected.uses("hdf5") && !expected.uses("pnetcdf") {
+        layers.push(("mpiio", Layer::Mpiio));
+    }
+    layers
+}
+
+/// Differences in how often functions were called; promises about functions that netra does not hook are
+/// left out.
+fn calls<'a>(
+    promise: &'a Counts,
+    logs: &'a [&Log],
+    layer: Layer,
+) -> impl Iterator<Item = String> + use<'a> {
+    let mut wanted: BTreeMap<&'static str, u64> = BTreeMap::new();
+    for (symbol, count) in promise {
+        if let Some(function) = Function::from_symbol(symbol) {
+            *wanted.entry(function.name()).or_default() += count.calls;
+        }
+    }
+    let of_layer = Function::ALL.iter().filter(move |function| function.layer() == layer);
+    of_layer.filter_map(move |function| {
+        let name = function.name();
+        let found: i64 = logs.iter().map(|log| log.calls().get(name).copied().unwrap_or(0)).sum();
+        let want = wanted.get(name).copied().unwrap_or(0);
+        (found != i64::try_from(want).unwrap())
+            .then(|| format!("{name} was counted {found} times, called {want}"))
+    })
+}
+
+/// Differences in the bytes that MPI-IO's records hold.
+fn mpiio_bytes(promise: &Counts, logs: &[&Log]) -> impl Iterator<Item = String> {
+    let sides = [(Kind::Write, "MPIIO_BYTES_WRITTEN"), (Kind::Read, "MPIIO_BYTES_READ")];
+    let rows = sides.map(|(kind, counter)| {
+        let of_kind = promise.iter().filter(|(symbol, _)| {
+            Function::from_symbol(symbol).is_some_and(|function| function.kind() == kind)
+        });
+        let want: u64 = of_kind.map(|(_, count)| count.bytes).sum();
+        let found: i64 = logs
+            .iter()
+            .flat_map(|log| log.records("MPI-IO"))
+            .map(|(_, counters)| counters.get(counter))
+            .sum();
+        (found != i64::try_from(want).unwrap()).then(|| format!("{counter} is {found}, not {want}"))
+    });
+    rows.into_iter().flatten()
+}
+
+/// Differences in what reached a file, over all ranks.
+fn bytes(file: &File, logs: &[Log], run: &Path) -> Vec<String> {
+    let path = run.join(&file.name).display().to_string();
+    // A stream that nobody opened has a name of its own, in each rank.
+    let stream = file.name.strip_prefix("stdout.").and_then(|rank| rank.parse().ok());
+    let sum = |module: &str, counter: &str| -> i64 {
+        let redirected = |log: &&Log| module == "STDIO" && log.rank() == stream;
+        let standard =
+            logs.iter().filter(redirected).filter_map(|log| log.record(module, "<STDOUT>"));
+        let named = logs.iter().filter_map(|log| log.record(module, &path));
+        named
+            .chain(standard.filter(|_| stream.is_some()))
+            .map(|counters| counters.get(counter))
+            .sum()
+    };
+    let (module, prefix) =
+        if file.layer == "stdio" { ("STDIO", "STDIO") } else { ("POSIX", "POSIX") };
+    let written = sum(module, &format!("{prefix}_BYTES_WRITTEN"));
+    let read = sum(module, &format!("{prefix}_BYTES_READ"));
+    let mut wrong = Vec::new();
+    if let Some(want) = file.written.filter(|want| i64::try_from(*want).unwrap() != written) {
+        wrong.push(format!("{}: {written} bytes written in the logs, not {want}", file.name));
+    }
+    if let Some(least) = file.written_least.filter(|least| written < i64::try_from(*least).unwrap())
+    {
+        wrong.push(format!("{}: {written} bytes written in the logs, not {least}", file.name));
+    }
+    // A stream reads ahead: what its program got is less than what was read.
+    let exact = file.read.filter(|_| file.layer != "stdio");
+    if let Some(want) = exact.filter(|want| i64::try_from(*want).unwrap() != read) {
+        wrong.push(format!("{}: {read} bytes read in the logs, not {want}", file.name));
+    }
+    wrong
+}
+
+/// An empty folder for a run, its logs and segments.
+fn place(cell: &str) -> Result<PathBuf> {
+    let name = cell.replace(|letter: char| !letter.is_ascii_alphanumeric(), "_");
+    let folder = compile::target().join("recorded").join(name);
+    drop(fs::remove_dir_all(&folder));
+    for inside in ["run", "logs", "segments"] {
+        fs::create_dir_all(folder.join(inside))?;
+    }
+    Ok(folder.canonicalize()?)
+}
+
+/// One test for each workload, and one that none was forgotten.
+macro_rules! workloads {
+    ($($test:ident $name:literal)*) => {
+        $(#[test]
+        fn $test() {
+            judge_all($name);
+        })*
+
+        #[test]
+        fn every_workload_is_recorded() {
+            let judged = [$($name),*];
+            let known: Vec<&str> = catalogue::ALL.iter().map(|workload| workload.name).collect();
+            assert_eq!(judged.as_slice(), known);
+        }
+    };
+}
+
+workloads! {
+    mpi_io_test "mpi-io-test"
+    hacc_checkpoint "hacc-checkpoint"
+    hacc_io "hacc-io"
+    flash "flash"
+    nwchem "nwchem"
+    qmcpack "qmcpack"
+    sw4 "sw4"
+    chombo "chombo"
+    openpmd "openpmd"
+    amrex "amrex"
+    pnetcdf_var "pnetcdf-var"
+    hmmer "hmmer"
+    dlio "dlio"
+    slow_rank "slow-rank"
+    same_file_every_rank "same-file-every-rank"
+    stdout_bulk "stdout-bulk"
+    load "load"
+}
