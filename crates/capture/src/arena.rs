@@ -26,7 +26,7 @@ pub struct Growth {
 }
 
 /// Regions with their stride and capacity in bytes; the chunks' depends on the budget.
-const LAYOUT: [(Region, usize, usize); 14] = [
+const LAYOUT: [(Region, usize, usize); 15] = [
     (Region::Notes, 1, 8 << 10),
     (Region::Names, 1, 4 << 20),
     (Region::Files, size_of::<table::File>(), size_of::<table::File>() * FILES),
@@ -40,6 +40,7 @@ const LAYOUT: [(Region, usize, usize); 14] = [
     (Region::Calls, CALL_CODES * 8, 8192 * CALL_CODES * 8),
     (Region::Extensions, 0, 16 << 20),
     (Region::Modules, size_of::<table::Module>(), PAGE),
+    (Region::Platform, 1, 4 << 10),
     (Region::Chunks, CHUNK_BYTES, 0),
 ];
 const PAGE: usize = 4096;
@@ -320,7 +321,8 @@ impl Arena {
         }
     }
 
-    fn append(&self, region: Region, bytes: &[u8]) -> Option<u64> {
+    /// Copies bytes to the end of a region; where they begin there.
+    pub(crate) fn append(&self, region: Region, bytes: &[u8]) -> Option<u64> {
         if bytes.is_empty() {
             return None;
         }

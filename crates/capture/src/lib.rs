@@ -52,6 +52,7 @@ pub mod mpi;
 pub mod name;
 pub mod nest;
 pub mod object;
+pub mod platform;
 pub mod real;
 pub mod settings;
 pub mod shard;

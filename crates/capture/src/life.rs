@@ -36,6 +36,7 @@ use crate::memory::{self, Private};
 use crate::mount;
 use crate::name;
 use crate::object;
+use crate::platform;
 use crate::real;
 use crate::settings::{LONGEST_PATH, SETTINGS};
 use crate::sys::{self, Refused};
@@ -177,6 +178,7 @@ fn set_up(private: &Private) -> Option<()> {
     crate::site::set_up();
     fill(header, process, before);
     mount::set_up();
+    platform::set_up();
     for line in SETTINGS.notes().split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
         note(line);
     }

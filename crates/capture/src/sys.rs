@@ -439,6 +439,73 @@ pub fn host_name(into: &mut [u8; 65]) -> &[u8] {
     into.get(..length).unwrap_or_default()
 }
 
+/// The kernel's release: the part of `into` that was filled.
+pub fn kernel_release(into: &mut [u8; 65]) -> &[u8] {
+    // SAFETY: the structure is bytes only, for which zero is a value.
+    let mut names: libc::utsname = unsafe { core::mem::zeroed() };
+    // SAFETY: the buffer has the kernel's own layout.
+    unsafe { syscall(libc::SYS_uname, [(&raw mut names).expose_provenance(), 0, 0, 0, 0, 0]) };
+    let mut length = 0_usize;
+    for (to, from) in into.iter_mut().zip(names.release).take_while(|(_, from)| *from != 0) {
+        // C's char has a sign on some architectures only.
+        *to = from as u8;
+        length = length.saturating_add(1);
+    }
+    into.get(..length).unwrap_or_default()
+}
+
+/// Processors that this process may run on; 0 if the kernel does not say.
+#[must_use]
+pub fn processors() -> u64 {
+    let mut mask = [0_u64; 128];
+    let args = [0, size_of_val(&mask), mask.as_mut_ptr().expose_provenance(), 0, 0, 0];
+    // SAFETY: the kernel fills as much of the mask as it has.
+    if check(unsafe { syscall(libc::SYS_sched_getaffinity, args) }).is_err() {
+        return 0;
+    }
+    mask.iter().map(|word| u64::from(word.count_ones())).sum()
+}
+
+/// Bytes of the node's memory; 0 if the kernel does not say.
+#[must_use]
+pub fn memory_bytes() -> u64 {
+    // SAFETY: the structure is numbers only, for which zero is a value.
+    let mut facts: libc::sysinfo = unsafe { core::mem::zeroed() };
+    let args = [(&raw mut facts).expose_provenance(), 0, 0, 0, 0, 0];
+    // SAFETY: the buffer has the kernel's own layout.
+    if check(unsafe { syscall(libc::SYS_sysinfo, args) }).is_err() {
+        return 0;
+    }
+    facts.totalram.saturating_mul(u64::from(facts.mem_unit))
+}
+
+/// Goes through the names in a directory but `.` and `..`.
+pub fn each_entry(path: &CStr, mut take: impl FnMut(&[u8])) {
+    /// Where the length of an entry and its name lie.
+    const LENGTH: usize = 16;
+    const NAME: usize = 19;
+    let Ok(folder) = open(path, libc::O_RDONLY | libc::O_DIRECTORY, 0) else { return };
+    let mut buffer = [0_u8; 2048];
+    loop {
+        let place = buffer.as_mut_ptr().expose_provenance();
+        let args = [word(folder.0), place, buffer.len(), 0, 0, 0];
+        // SAFETY: the buffer is ours to fill.
+        let Ok(filled @ 1..) = check(unsafe { syscall(libc::SYS_getdents64, args) }) else {
+            return;
+        };
+        let mut rest = buffer.get(..filled).unwrap_or_default();
+        while let Some(&[low, high]) = rest.get(LENGTH..).and_then(|rest| rest.first_chunk()) {
+            let length = usize::from(u16::from_le_bytes([low, high]));
+            let name = rest.get(NAME..length).unwrap_or_default();
+            let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
+            if !matches!(name, b"." | b"..") {
+                take(name);
+            }
+            rest = rest.get(length.max(1)..).unwrap_or_default();
+        }
+    }
+}
+
 /// Writes to a descriptor of the application, for `NETRA_DEBUG` alone.
 pub fn say(descriptor: c_int, line: &[u8]) {
     let args = [word(descriptor), line.as_ptr().expose_provenance(), line.len(), 0, 0, 0];

@@ -81,9 +81,10 @@ impl<const N: usize> Text<N> {
         self.cut
     }
 
-    /// Forgets everything behind `length`.
+    /// Forgets everything behind `length`, and that something was cut there.
     pub fn truncate(&mut self, length: usize) {
         self.length = self.length.min(length);
+        self.cut = false;
     }
 
     /// The text as the kernel takes paths, ended by NUL; none if it was cut or is full.

@@ -403,3 +403,32 @@ fn a_module_that_describes_itself_is_shown_everywhere() {
     let traced = events.lines().filter(|line| line.contains("\"getrandom\"")).count();
     assert_eq!(traced, 9, "{events}");
 }
+
+/// Nodes, cores, memory, devices, what the scheduler gave, and what only the site knows.
+#[test]
+fn info_tells_where_a_job_ran() {
+    let place = Place::new();
+    fs::write(place.path("site"), "# by the site\nio_nodes = 4\n").unwrap();
+    let words =
+        ["run", "--log-file", "job.darshan", "--", "dd", "if=/dev/zero", "of=out", "count=1"];
+    let mut command = place.netra(&words);
+    command.env("NETRA_PLATFORM", place.path("site"));
+    command.env("SLURM_JOB_NODELIST", "nid[001-004]").env("SLURM_PROCID", "3");
+    assert!(command.output().unwrap().status.success());
+    let done = place.netra(&["info", "--format", "json", "job.darshan"]).output().unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+    let node = &json["nodes"][0];
+    let host = rustix::system::uname();
+    assert_eq!(node["name"], host.nodename().to_str().unwrap());
+    assert_eq!((&node["processes"], &node["ranks"]), (&1.into(), &"3".into()));
+    let facts = &node["platform"];
+    assert_eq!((&facts["io_nodes"], &facts["nodes"]), (&"4".into(), &"nid[001-004]".into()));
+    assert_eq!(facts["kernel"], host.release().to_str().unwrap());
+    assert!(facts["cores"].as_str().unwrap().parse::<u32>().unwrap() > 0);
+    let done = place.netra(&["info", "job.darshan"]).output().unwrap();
+    let text = String::from_utf8(done.stdout).unwrap();
+    for line in ["  io_nodes   4", "  nodes      nid[001-004]"] {
+        assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
+    }
+    assert!(text.contains("ranks  processes   cores     memory  network"), "{text}");
+}

@@ -9,6 +9,7 @@ use netra_darshan::read::{Log, Record};
 use netra_event::{Bytes, Seconds};
 
 use crate::plain::{plain, shortened};
+use crate::platform::Platform;
 use crate::summary::{FileSum, Sum};
 use crate::{Json, Summary, csv, head, member, own, sentence, time};
 
@@ -25,6 +26,7 @@ pub struct Info<'a> {
     summary: Summary,
     /// Records of each module, in the order of the regions.
     records: Vec<u64>,
+    platform: Platform,
     /// What is missing from the log.
     pub missing: Vec<Damage>,
 }
@@ -50,7 +52,7 @@ impl<'a> Info<'a> {
             }
             counts.push(count);
         }
-        Info { path, log, summary, records: counts, missing }
+        Info { path, log, summary, records: counts, platform: Platform::gather(log), missing }
     }
 
     /// For people.
@@ -68,6 +70,7 @@ impl<'a> Info<'a> {
             self.files_text(out, "files by time", &by_time)?;
             self.files_text(out, "files by bytes", &by_bytes)?;
         }
+        self.platform.text(out)?;
         self.modules_text(out)
     }
 
@@ -271,6 +274,7 @@ impl<'a> Info<'a> {
         json.close(']')?;
         self.files_json(&mut json, "files_by_time", &self.by_time())?;
         self.files_json(&mut json, "files_by_bytes", &self.by_bytes())?;
+        self.platform.json(&mut json)?;
         json.line()?;
         head::missing(&mut json, &self.missing)?;
         json.close('}')?;

@@ -17,6 +17,7 @@ mod json;
 mod member;
 mod own;
 mod plain;
+mod platform;
 mod progress;
 mod summary;
 mod time;

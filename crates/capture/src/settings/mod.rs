@@ -41,6 +41,10 @@ struct Texts {
     /// `TMPDIR`.
     temporary: Text<LONGEST_PATH>,
     user: Text<64>,
+    /// A file of the site's that describes the platform.
+    platform: Text<LONGEST_PATH>,
+    /// What the scheduler says of the allocation, lines `key=value`.
+    allocation: Text<2048>,
     launch: Launch,
     notes: Text<1024>,
 }
@@ -89,6 +93,8 @@ impl Settings {
                 data_home: Text::new(),
                 temporary: Text::new(),
                 user: Text::new(),
+                platform: Text::new(),
+                allocation: Text::new(),
                 launch: Launch { rank: None, nprocs: None, job_id: None, scheduler: "", step: 0 },
                 notes: Text::new(),
             }),
@@ -141,6 +147,18 @@ impl Settings {
     #[must_use]
     pub fn records(&self, module: &Module) -> bool {
         self.modules_off.load(Ordering::Relaxed) & 1_u32.wrapping_shl(module.index as u32) == 0
+    }
+
+    /// The site's file that describes the platform; empty if there is none.
+    #[must_use]
+    pub fn platform(&self) -> &[u8] {
+        self.texts().platform.bytes()
+    }
+
+    /// What the scheduler says of the allocation, lines `key=value`.
+    #[must_use]
+    pub fn allocation(&self) -> &[u8] {
+        self.texts().allocation.bytes()
     }
 
     /// Whether a line is written to descriptor 2 at start and at exit.

@@ -77,6 +77,8 @@ impl Settings {
             path(b"log_dir", value, texts, |texts| &mut texts.log_dir);
         } else if is(b"log_dir_later") {
             path(b"log_dir_later", value, texts, |texts| &mut texts.log_dir_later);
+        } else if is(b"platform") {
+            path(b"platform", value, texts, |texts| &mut texts.platform);
         } else if is(b"log_file") {
             path(b"log_file", value, texts, |texts| &mut texts.log_file);
         } else if is(b"segment_dir") {
@@ -217,6 +219,18 @@ fn surroundings(name: &[u8], value: &[u8], texts: &mut Texts) {
         b"SLURM_PROCID" => launch.rank = launch.rank.or(number()),
         b"PMI_SIZE" | b"OMPI_COMM_WORLD_SIZE" => launch.nprocs = number().or(launch.nprocs),
         b"SLURM_NTASKS" => launch.nprocs = launch.nprocs.or(number()),
+        b"SLURM_JOB_NODELIST" | b"LSB_MCPU_HOSTS" => allocation(texts, b"nodes", value),
+        b"SLURM_JOB_NUM_NODES" | b"PBS_NUM_NODES" | b"FLUX_JOB_NNODES" => {
+            allocation(texts, b"node_count", value);
+        }
+        b"SLURM_NODEID" | b"PBS_NODENUM" => allocation(texts, b"node_index", value),
+        b"SLURM_JOB_PARTITION" | b"PBS_QUEUE" | b"LSB_QUEUE" | b"COBALT_QUEUE" => {
+            allocation(texts, b"queue", value);
+        }
+        b"SLURM_TOPOLOGY_ADDR" | b"COBALT_PARTNAME" => allocation(texts, b"topology", value),
+        b"PBS_NODEFILE" | b"LSB_DJOB_HOSTFILE" | b"COBALT_NODEFILE" => {
+            allocation(texts, b"node_file", value);
+        }
         b"SLURM_STEP_ID" => launch.step = decimal(value).unwrap_or(0),
         b"SLURM_JOB_ID" => scheduler(launch, "slurm", value),
         b"PBS_JOBID" => scheduler(launch, "pbs", value),
@@ -224,6 +238,15 @@ fn surroundings(name: &[u8], value: &[u8], texts: &mut Texts) {
         b"COBALT_JOBID" => scheduler(launch, "cobalt", value),
         b"FLUX_JOB_ID" => scheduler(launch, "flux", value),
         _ => {}
+    }
+}
+
+/// Keeps what a scheduler says of the allocation; a line that does not fit is left out whole.
+fn allocation(texts: &mut Texts, key: &[u8], value: &[u8]) {
+    let held = texts.allocation.bytes().len();
+    texts.allocation.push(key).push(b"=").push(value).push(b"\n");
+    if texts.allocation.is_cut() || value.contains(&b'\n') {
+        texts.allocation.truncate(held);
     }
 }
 

@@ -107,6 +107,8 @@ codes! {
         Extensions = 13,
         /// [`table::Module`]: modules that no other format knows describe themselves.
         Modules = 14,
+        /// What the node and the job's allocation are: lines `key=value`.
+        Platform = 15,
     }
 }
 codes! {

@@ -120,6 +120,15 @@ impl<'a> View<'a> {
         self.text(self.u64(offset_of!(Header, mpi)))
     }
 
+    /// What the node and the job's allocation are: keys and values.
+    pub fn platform(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
+        let lines = self.region(Region::Platform).1.split(|&byte| byte == b'\n');
+        lines.filter_map(|line| {
+            let at = line.iter().position(|&byte| byte == b'=')?;
+            Some((line.get(..at)?, line.get(at + 1..)?))
+        })
+    }
+
     /// What the library complained about, a line each.
     pub fn notes(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let notes = self.region(Region::Notes).1;
