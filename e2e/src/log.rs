@@ -12,6 +12,17 @@ use netra_event::Module;
 
 use crate::segment;
 
+/// Modules whose counters are read.
+const COUNTED: [Module; 7] = [
+    Module::Posix,
+    Module::Mpiio,
+    Module::H5f,
+    Module::H5d,
+    Module::PnetcdfFile,
+    Module::PnetcdfVar,
+    Module::Stdio,
+];
+
 /// Which process image wrote a log: its file name says so.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Origin {
@@ -106,7 +117,7 @@ impl Log {
         let damage: Vec<_> = file.damage().iter().filter(|damage| !traces(damage)).collect();
         anyhow::ensure!(damage.is_empty(), "damaged: {damage:?}");
         let mut log = Log { segment: section(&fs::read(path)?), ..Log::default() };
-        for module in [Module::Posix, Module::Stdio, Module::Mpiio] {
+        for module in COUNTED {
             let table = counter::current(module).context("a module of counters")?;
             let mut records = file.records(module);
             while let Some(record) = records.next_record() {

@@ -1,20 +1,16 @@
-//! HDF5 and PnetCDF under netra: the workloads that use them, call for call and byte for byte; one program
-//! with everything in it, value by value; and the wheels of h5py and netCDF4, each with an HDF5 of its own.
+//! HDF5 and PnetCDF under netra: programs with every kind of call in them, value by value; and the wheels of
+//! h5py and netCDF4, each with an HDF5 of its own.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "each cell is told in a line")]
 #![expect(clippy::unwrap_used, reason = "tests may fail")]
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
 use netra_e2e::{Job, Scene, Tally, Tool};
+use netra_event::segment::Record;
 use netra_event::segment::extension::{Extension, Shape};
-use netra_event::segment::shard::h5f;
 use netra_event::{Function, Layer, Module};
-use netra_workloads::catalogue::{self, Library, Workload};
-use netra_workloads::expected::Counts;
-use netra_workloads::{Expected, Launch, Missing, Mpi};
 
 /// What netra's library needs to see, as words of `env`.
 fn environment(scene: &Scene) -> Vec<String> {
@@ -23,178 +19,31 @@ fn environment(scene: &Scene) -> Vec<String> {
     settings.map(|(key, value)| format!("{key}={}", value.display())).collect()
 }
 
-/// Calls of symbols as calls of functions: those of one call for several types have one code.
-fn expected_tallies(counts: Option<&Counts>) -> BTreeMap<Function, Tally> {
-    let mut tallies: BTreeMap<Function, Tally> = BTreeMap::new();
-    for (symbol, count) in counts.into_iter().flatten() {
-        let function = Function::from_symbol(symbol).unwrap_or_else(|| panic!("{symbol}"));
-        let tally = tallies.entry(function).or_default();
-        tally.calls += count.calls;
-        tally.bytes += count.bytes;
-    }
-    tallies
-}
-
-/// Runs one cell; what differs from what the program promises.
-fn judge(launch: &Launch, scene: &Scene) -> anyhow::Result<Vec<String>> {
-    let expected = Expected::ask(launch.expectation()?)?;
-    let mut command = launch.command(&scene.work())?;
-    command.env("LC_ALL", "C").env("OMPI_MCA_orte_tmpdir_base", scene.segments());
-    let done = command.output()?;
-    anyhow::ensure!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    let job = Job::read(&scene.logs())?;
-    let mut wrong = Vec::new();
-    if job.dropped() != 0 {
-        wrong.push(format!("{} events were dropped", job.dropped()));
-    }
-    for (name, layer) in [("hdf5", Layer::Hdf5), ("pnetcdf", Layer::Pnetcdf)] {
-        let seen = job.tallies(layer);
-        for (rank, layers) in (0..).zip(&expected.ranks) {
-            let want = expected_tallies(layers.get(name));
-            let have = seen.get(&rank).cloned().unwrap_or_default();
-            for function in want.keys().chain(have.keys()) {
-                let (want, have) = (want.get(function), have.get(function));
-                if want != have {
-                    wrong.push(format!("rank {rank}: {function}: {have:?}, expected {want:?}"));
-                }
-            }
-        }
-    }
-    let sum = |symbol: &str| {
-        let layer = expected.total.get("hdf5").and_then(|counts| counts.get(symbol));
-        layer.map_or(0, |count| count.bytes.cast_signed())
-    };
-    for (counter, symbol) in [("H5D_BYTES_WRITTEN", "H5Dwrite"), ("H5D_BYTES_READ", "H5Dread")] {
-        let (have, want) = (job.total(Module::H5d, counter), sum(symbol));
-        if have != want {
-            wrong.push(format!("{counter}: {have}, expected {want}"));
-        }
-    }
-    Ok(wrong)
-}
-
-/// Every setting of a workload with every MPI, one printed line each.
-#[track_caller]
-fn judge_all(name: &str) {
-    let workload: &'static Workload = catalogue::find(name).unwrap();
-    let (mut ran, mut failed) = (0, 0);
-    for mpi in Mpi::ALL {
-        for (number, trial) in workload.trials.iter().enumerate() {
-            let cell = format!("{name} {} {trial}", mpi.name());
-            let scene = Scene::new(&format!("{name}_{}_{number}", mpi.name())).unwrap();
-            let mut with_rank = vec!["env".to_owned()];
-            with_rank.extend(environment(&scene));
-            let launch = Launch {
-                workload,
-                mpi,
-                ranks: if mpi == Mpi::None { 1 } else { 2 },
-                with: Vec::new(),
-                with_rank,
-                knobs: trial.split(' ').map(str::to_owned).collect(),
-            };
-            let pnetcdf = workload.libraries.contains(&Library::Pnetcdf);
-            if (mpi == Mpi::None && !workload.without_mpi) || (pnetcdf && mpi != Mpi::OpenMpi) {
-                println!("{cell}: not run: not built for it");
-                continue;
-            }
-            match judge(&launch, &scene) {
-                Ok(wrong) if wrong.is_empty() => {
-                    println!("{cell}: as expected");
-                    ran += 1;
-                }
-                Err(error) if error.downcast_ref::<Missing>().is_some() => {
-                    println!("{cell}: not run: {error:#}");
-                }
-                Err(error) if error.to_string().ends_with("without MPI") => {
-                    println!("{cell}: not run: {error:#}");
-                }
-                Ok(wrong) => {
-                    println!("{cell}: DIFFERS\n  {}", wrong.join("\n  "));
-                    failed += 1;
-                }
-                Err(error) => {
-                    println!("{cell}: {error:#}");
-                    failed += 1;
-                }
-            }
-        }
-    }
-    assert_eq!(failed, 0, "{failed} cells of {name} differ from what --expect says");
-    assert!(ran > 0, "no cell of {name} could be run");
-}
-
-#[test]
-fn flash() {
-    judge_all("flash");
-}
-
-#[test]
-fn hacc_io() {
-    judge_all("hacc-io");
-}
-
-#[test]
-fn chombo() {
-    judge_all("chombo");
-}
-
-#[test]
-fn openpmd() {
-    judge_all("openpmd");
-}
-
-#[test]
-fn qmcpack() {
-    judge_all("qmcpack");
-}
-
-#[test]
-fn amrex() {
-    judge_all("amrex");
-}
-
-#[test]
-fn pnetcdf_var() {
-    judge_all("pnetcdf-var");
-}
-
-/// Compiles and runs `programs/hdf5.c` with one HDF5; none if that is not installed.
-fn hdf5_program(flavour: &str) -> Option<(Job, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let scene = Scene::new(&format!("hdf5_{flavour}")).unwrap();
-    let program = scene.expect().join("hdf5");
-    let package = format!("hdf5-{flavour}");
-    let flags = Command::new("pkg-config").args(["--cflags", "--libs", &package]).output().ok()?;
+/// Compiles a program with a library that pkg-config knows, runs it without and with netra; none if the
+/// library is not installed. Gives what was recorded and where it ran.
+fn program(name: &str, package: &str, compiler: &str) -> Option<(Job, String)> {
+    let scene = Scene::new(&format!("{name}_{package}")).unwrap();
+    let binary = scene.expect().join(name);
+    let flags = Command::new("pkg-config").args(["--cflags", "--libs", package]).output().ok()?;
     if !flags.status.success() {
-        println!("hdf5 {flavour}: not run: pkg-config knows no {package}");
+        println!("{name} with {package}: not run: pkg-config does not know it");
         return None;
     }
     let flags = String::from_utf8(flags.stdout).unwrap();
-    // The MPI's headers are the compiler wrapper's business; the program itself needs none.
-    let compiler = match flavour {
-        "mpich" => "mpicc.mpich",
-        "openmpi" => "mpicc.openmpi",
-        _ => "cc",
-    };
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("programs/{name}.c"));
     let mut compile = Command::new(compiler);
-    compile
-        .arg(root.join("programs/hdf5.c"))
-        .arg("-o")
-        .arg(&program)
-        .args(flags.split_whitespace());
-    let done = compile.output().ok()?;
+    let done =
+        compile.arg(source).arg("-o").arg(&binary).args(flags.split_whitespace()).output().ok()?;
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let run = |words: &[String]| {
         let mut command = Command::new("env");
-        let done = command.args(words).arg(&program).current_dir(scene.work()).output().unwrap();
-        assert!(done.status.success(), "{flavour}: {}", String::from_utf8_lossy(&done.stderr));
+        let done = command.args(words).arg(&binary).current_dir(scene.work()).output().unwrap();
+        assert!(done.status.success(), "{package}: {}", String::from_utf8_lossy(&done.stderr));
         String::from_utf8(done.stdout).unwrap()
     };
-    assert_eq!(run(&[]), run(&environment(&scene)), "{flavour}");
-    Some((
-        Job::read(&scene.logs()).unwrap(),
-        scene.work().canonicalize().unwrap().display().to_string(),
-    ))
+    assert_eq!(run(&[]), run(&environment(&scene)), "{package}");
+    let folder = scene.work().canonicalize().unwrap().display().to_string();
+    Some((Job::read(&scene.logs()).unwrap(), folder))
 }
 
 /// Counters of `programs/hdf5.c`, which stand beside its calls there.
@@ -253,23 +102,24 @@ fn check_hdf5(job: &Job, folder: &str) {
 fn check_metadata(job: &Job, file: &str) {
     let view = job.segments().next().unwrap();
     let row = view.files().find(|row| row.name == file.as_bytes()).unwrap();
-    let mine = |record: &netra_event::segment::Record<'_>| {
-        record.module == u32::from(Module::H5f.code()) && record.file == row.index
-    };
-    let record = view.records().find(mine).unwrap();
-    for (word, value) in [
-        (h5f::ATTRIBUTE_CREATES, 1),
-        (h5f::ATTRIBUTE_OPENS, 1),
-        (h5f::ATTRIBUTE_READS, 2),
-        (h5f::ATTRIBUTE_WRITES, 1),
-        (h5f::ATTRIBUTE_CLOSES, 2),
-        (h5f::ATTRIBUTE_DELETES, 1),
-        (h5f::ATTRIBUTE_BYTES_READ, 24),
-        (h5f::ATTRIBUTE_BYTES_WRITTEN, 12),
-        (h5f::GROUP_CREATES, 2),
-        (h5f::GROUP_CLOSES, 2),
+    let module = view.modules().find(|module| module.name == b"H5META").unwrap();
+    let own = |record: &Record<'_>| record.module == module.code && record.file == row.index;
+    let record = view.records().find(own).unwrap();
+    for (counter, value) in [
+        ("ATTRIBUTE_CREATES", 1),
+        ("ATTRIBUTE_OPENS", 1),
+        ("ATTRIBUTE_READS", 2),
+        ("ATTRIBUTE_WRITES", 1),
+        ("ATTRIBUTE_CLOSES", 2),
+        ("ATTRIBUTE_DELETES", 1),
+        ("ATTRIBUTE_BYTES_READ", 24),
+        ("ATTRIBUTE_BYTES_WRITTEN", 12),
+        ("GROUP_CREATES", 2),
+        ("GROUP_OPENS", 0),
+        ("GROUP_CLOSES", 2),
     ] {
-        assert_eq!(record.word(word), value, "word {word}");
+        let word = module.counters().position(|name| name == counter.as_bytes()).unwrap();
+        assert_eq!(record.word(word), value, "{counter}");
     }
     let tallies = job.tallies(Layer::Hdf5).remove(&0).unwrap();
     for (function, calls, bytes) in [
@@ -328,14 +178,91 @@ fn check_selections(job: &Job, set: &str) {
 #[test]
 fn every_kind_of_call_in_every_hdf5_of_the_system() {
     let mut ran = 0;
-    for flavour in ["serial", "mpich", "openmpi"] {
-        if let Some((job, folder)) = hdf5_program(flavour) {
+    // The MPI's headers are the compiler wrapper's business; the program itself needs none.
+    for (package, compiler) in
+        [("hdf5-serial", "cc"), ("hdf5-mpich", "mpicc.mpich"), ("hdf5-openmpi", "mpicc.openmpi")]
+    {
+        if let Some((job, folder)) = program("hdf5", package, compiler) {
             check_hdf5(&job, &folder);
-            println!("hdf5 {flavour}: as expected");
+            println!("{package}: as expected");
             ran += 1;
         }
     }
     assert!(ran > 0, "no HDF5 is installed");
+}
+
+/// Counters of `programs/pnetcdf.c`, whose comments say how many elements each call moves.
+#[test]
+fn every_kind_of_call_of_pnetcdf() {
+    let Some((job, folder)) = program("pnetcdf", "pnetcdf", "mpicc.openmpi") else { return };
+    let file = format!("{folder}/data.nc");
+    let (field, series) = (format!("{file}:field"), format!("{file}:series"));
+    for (counter, value) in [
+        ("PNETCDF_FILE_CREATES", 1),
+        ("PNETCDF_FILE_OPENS", 1),
+        ("PNETCDF_FILE_REDEFS", 0),
+        ("PNETCDF_FILE_INDEP_WAITS", 0),
+        ("PNETCDF_FILE_COLL_WAITS", 1),
+        ("PNETCDF_FILE_SYNCS", 1),
+        ("PNETCDF_FILE_WAIT_FAILURES", 0),
+    ] {
+        assert_eq!(job.counter(Module::PnetcdfFile, &file, counter), value, "{counter}");
+    }
+    for (counter, value) in [
+        ("OPENS", 2),
+        ("INDEP_READS", 1),
+        ("INDEP_WRITES", 1),
+        ("COLL_READS", 3),
+        ("COLL_WRITES", 7),
+        ("NB_READS", 1),
+        ("NB_WRITES", 3),
+        ("BYTES_READ", 8 * (6 + 6 + 1 + 6 + 6)),
+        ("BYTES_WRITTEN", 8 * (60 + 1 + 6 + 6 + 6 + 7 + 6 + 6 + 6 + 6 + 2)),
+        ("RW_SWITCHES", 5),
+        ("PUT_VAR", 1),
+        ("PUT_VAR1", 1),
+        ("PUT_VARA", 3),
+        ("PUT_VARS", 1),
+        ("PUT_VARM", 1),
+        ("PUT_VARN", 1),
+        ("GET_VAR1", 1),
+        ("GET_VARA", 2),
+        ("GET_VARS", 1),
+        ("IPUT_VARA", 1),
+        ("IPUT_VARN", 1),
+        ("IGET_VARM", 1),
+        ("BPUT_VARS", 1),
+        ("ACCESS1_ACCESS", 48),
+        ("ACCESS1_LENGTH_D1", 2),
+        ("ACCESS1_LENGTH_D2", 3),
+        ("ACCESS1_STRIDE_D1", 0),
+        ("ACCESS1_COUNT", 6),
+        ("ACCESS2_STRIDE_D2", 2),
+        ("ACCESS2_COUNT", 5),
+        ("NDIMS", 2),
+        ("NPOINTS", 60),
+        ("DATATYPE_SIZE", 8),
+        ("IS_RECORD_VAR", 0),
+    ] {
+        let counter = format!("PNETCDF_VAR_{counter}");
+        assert_eq!(job.counter(Module::PnetcdfVar, &field, &counter), value, "{counter}");
+    }
+    for (counter, value) in [
+        ("PUT_VARA", 1),
+        ("GET_VAR", 1),
+        ("BYTES_WRITTEN", 40),
+        ("BYTES_READ", 40),
+        ("NPOINTS", 10),
+        ("DATATYPE_SIZE", 2),
+        ("IS_RECORD_VAR", 1),
+    ] {
+        let counter = format!("PNETCDF_VAR_{counter}");
+        assert_eq!(job.counter(Module::PnetcdfVar, &series, &counter), value, "{counter}");
+    }
+    let failed = job.events().filter(|(_, event)| event.failed);
+    let failed: Vec<_> = failed.filter_map(|(_, event)| event.function()).collect();
+    assert!(failed.contains(&Function::NcOpen), "{failed:?}");
+    assert_eq!(job.dropped(), 0);
 }
 
 /// Two wheels in one process, each with its own HDF5; PyDarshan reads what netra wrote.

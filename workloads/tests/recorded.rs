@@ -1,5 +1,5 @@
 //! Every workload under netra, with both Debian MPIs: what the logs of its ranks say is what its `--expect`
-//! promises. Calls of MPI-IO, HDF5 and PnetCDF function by function and rank by rank; MPI-IO's bytes in the
+//! promises. Calls of MPI-IO, HDF5 and PnetCDF function by function and rank by rank; their bytes in the
 //! counters; and what reached each file through POSIX or streams.
 #![expect(clippy::unwrap_used, reason = "a judge that cannot read its evidence stops there")]
 #![expect(clippy::print_stdout, reason = "each run is told in a line")]
@@ -80,10 +80,8 @@ fn differences(launch: &Launch, cell: &str) -> Result<Vec<String>> {
             let none = Counts::new();
             let promise = promise.get(name).unwrap_or(&none);
             wrong.extend(calls(promise, &own, layer).map(|line| format!("rank {rank}: {line}")));
-            if layer == Layer::Mpiio {
-                let found = mpiio_bytes(promise, &own);
-                wrong.extend(found.map(|line| format!("rank {rank}: {line}")));
-            }
+            let found = counted_bytes(promise, &own, layer);
+            wrong.extend(found.map(|line| format!("rank {rank}: {line}")));
         }
     }
     for file in &expected.files {
@@ -127,19 +125,25 @@ fn calls<'a>(
     })
 }
 
-/// Differences in the bytes that MPI-IO's records hold.
-fn mpiio_bytes(promise: &Counts, logs: &[&Log]) -> impl Iterator<Item = String> {
-    let sides = [(Kind::Write, "MPIIO_BYTES_WRITTEN"), (Kind::Read, "MPIIO_BYTES_READ")];
-    let rows = sides.map(|(kind, counter)| {
+/// Differences in the bytes that a layer's records hold.
+fn counted_bytes(
+    promise: &Counts,
+    logs: &[&Log],
+    layer: Layer,
+) -> impl Iterator<Item = String> + use<> {
+    let (module, prefix) = match layer {
+        Layer::Hdf5 => ("H5D", "H5D"),
+        Layer::Pnetcdf => ("PNETCDF_VAR", "PNETCDF_VAR"),
+        _ => ("MPI-IO", "MPIIO"),
+    };
+    let rows = [(Kind::Write, "WRITTEN"), (Kind::Read, "READ")].map(|(kind, side)| {
+        let counter = format!("{prefix}_BYTES_{side}");
         let of_kind = promise.iter().filter(|(symbol, _)| {
             Function::from_symbol(symbol).is_some_and(|function| function.kind() == kind)
         });
         let want: u64 = of_kind.map(|(_, count)| count.bytes).sum();
-        let found: i64 = logs
-            .iter()
-            .flat_map(|log| log.records("MPI-IO"))
-            .map(|(_, counters)| counters.get(counter))
-            .sum();
+        let records = logs.iter().flat_map(|log| log.records(module));
+        let found: i64 = records.map(|(_, counters)| counters.get(&counter)).sum();
         (found != i64::try_from(want).unwrap()).then(|| format!("{counter} is {found}, not {want}"))
     });
     rows.into_iter().flatten()

@@ -9,7 +9,7 @@ use core::sync::atomic::Ordering;
 use netra_event::segment::{Region, shard, table};
 
 use crate::arena::ARENA;
-use crate::hook::random;
+use crate::hook::{hdf5, random};
 
 /// A module.
 pub struct Module {
@@ -27,7 +27,7 @@ pub struct Module {
 }
 
 /// Modules there are.
-pub const COUNT: usize = 9;
+pub const COUNT: usize = 10;
 /// Modules that have a heatmap: the first ones.
 pub const HEATED: usize = 3;
 /// System calls on files.
@@ -39,7 +39,7 @@ pub static STDIO: Module =
 /// `MPI_File_*`.
 pub static MPIIO: Module =
     Module { name: "MPI-IO", code: 2, index: 2, words: shard::mpiio::WORDS, counters: "" };
-/// HDF5 files, with their attributes and groups.
+/// HDF5 files.
 pub static H5F: Module =
     Module { name: "H5F", code: 3, index: 4, words: shard::h5f::WORDS, counters: "" };
 /// HDF5 data sets.
@@ -65,8 +65,18 @@ pub static PNETCDF_VAR: Module = Module {
 pub static LUSTRE: Module =
     Module { name: "LUSTRE", code: 8, index: 8, words: shard::lustre::FIRST, counters: "" };
 /// Every module.
-pub static ALL: [&Module; COUNT] =
-    [&POSIX, &STDIO, &MPIIO, &random::RANDOM, &H5F, &H5D, &PNETCDF_FILE, &PNETCDF_VAR, &LUSTRE];
+pub static ALL: [&Module; COUNT] = [
+    &POSIX,
+    &STDIO,
+    &MPIIO,
+    &random::RANDOM,
+    &H5F,
+    &H5D,
+    &PNETCDF_FILE,
+    &PNETCDF_VAR,
+    &LUSTRE,
+    &hdf5::H5META,
+];
 
 // `shard::Shard` reaches every word of every module's record.
 const _: () = assert!(shard::posix::WORDS >= shard::stdio::WORDS);

@@ -255,8 +255,7 @@ pub mod mpiio {
 /// Codes of modules that describe themselves ([`super::table::Module`]) begin here; below are Darshan's.
 pub const OWN_MODULES: u32 = 32;
 
-/// A record of an HDF5 file. Darshan's log has place for its first ten words; the others stay in the
-/// segment.
+/// A record of an HDF5 file.
 pub mod h5f {
     /// Opens and creates.
     pub const OPENS: usize = 0;
@@ -274,34 +273,8 @@ pub mod h5f {
     pub const CLOSE_END: usize = 6;
     /// Time in these calls.
     pub const META_TIME: usize = 7;
-    /// Attributes created.
-    pub const ATTRIBUTE_CREATES: usize = 8;
-    /// Attributes opened.
-    pub const ATTRIBUTE_OPENS: usize = 9;
-    /// Attributes read.
-    pub const ATTRIBUTE_READS: usize = 10;
-    /// Attributes written.
-    pub const ATTRIBUTE_WRITES: usize = 11;
-    /// Attributes closed.
-    pub const ATTRIBUTE_CLOSES: usize = 12;
-    /// Attributes deleted.
-    pub const ATTRIBUTE_DELETES: usize = 13;
-    /// Bytes of attributes read.
-    pub const ATTRIBUTE_BYTES_READ: usize = 14;
-    /// Bytes of attributes written.
-    pub const ATTRIBUTE_BYTES_WRITTEN: usize = 15;
-    /// Time in calls on attributes.
-    pub const ATTRIBUTE_TIME: usize = 16;
-    /// Groups created.
-    pub const GROUP_CREATES: usize = 17;
-    /// Groups opened.
-    pub const GROUP_OPENS: usize = 18;
-    /// Groups closed.
-    pub const GROUP_CLOSES: usize = 19;
-    /// Time in calls on groups.
-    pub const GROUP_TIME: usize = 20;
     /// Words of the record.
-    pub const WORDS: usize = 22;
+    pub const WORDS: usize = 10;
 }
 
 /// A record of an HDF5 data set.

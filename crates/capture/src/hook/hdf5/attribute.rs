@@ -1,14 +1,13 @@
-//! HDF5 attributes: counted in the record of their file, as metadata, whatever they hold.
+//! HDF5 attributes: counted by file, as metadata, whatever they hold.
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
-use netra_event::segment::shard::h5f;
 use netra_event::{Loss, NO_OFFSET};
 
 use super::library::Id;
+use super::metadata::{self, H5META};
 use super::{Recorded, hooks, place, space};
 use crate::handle::{self, Described, Kind};
-use crate::module::H5F;
 use crate::settings::SETTINGS;
 
 /// Ends a create or an open; `COUNT` is the word that counts it. An attribute whose open may still be on
@@ -17,7 +16,7 @@ use crate::settings::SETTINGS;
 /// # Safety
 /// The arguments are those that the real function took; `done` is what it returned.
 unsafe fn opened<const COUNT: usize>(recorded: &Recorded, done: Id, place: Id, whole: bool) {
-    let file = place::holding(recorded, place).filter(|_| SETTINGS.records(&H5F));
+    let file = place::holding(recorded, place).filter(|_| SETTINGS.records(&H5META));
     let Some(file) = file else { return recorded.skip(Loss::Excluded) };
     let library = recorded.library;
     let id = library.id(done);
@@ -36,10 +35,7 @@ unsafe fn opened<const COUNT: usize>(recorded: &Recorded, done: Id, place: Id, w
 }
 
 fn count<const COUNT: usize>(recorded: &Recorded, file: u32) {
-    recorded.with(&H5F, file, |shard, ended| {
-        shard.add::<COUNT>(1);
-        shard.add::<{ h5f::ATTRIBUTE_TIME }>(ended.took());
-    });
+    metadata::count::<COUNT, { metadata::ATTRIBUTE_TIME }>(recorded, file);
 }
 
 /// Ends a read or a write.
@@ -50,7 +46,7 @@ unsafe fn moved<const WRITE: bool>(recorded: &Recorded, done: c_int, id: Id, kin
     let library = recorded.library;
     let known = handle::find(library.key(id));
     let file = known.map(|known| known.file).or_else(|| place::holding(recorded, id));
-    let Some(file) = file.filter(|_| SETTINGS.records(&H5F)) else {
+    let Some(file) = file.filter(|_| SETTINGS.records(&H5META)) else {
         return recorded.skip(Loss::Excluded);
     };
     let ask = library.type_bytes().filter(|_| recorded.succeeded);
@@ -61,15 +57,15 @@ unsafe fn moved<const WRITE: bool>(recorded: &Recorded, done: c_int, id: Id, kin
         return recorded.say_failed(file, bytes);
     }
     if WRITE {
-        count::<{ h5f::ATTRIBUTE_WRITES }>(recorded, file);
+        count::<{ metadata::ATTRIBUTE_WRITES }>(recorded, file);
     } else {
-        count::<{ h5f::ATTRIBUTE_READS }>(recorded, file);
+        count::<{ metadata::ATTRIBUTE_READS }>(recorded, file);
     }
-    recorded.with(&H5F, file, |shard, _| {
+    recorded.with(&H5META, file, |shard, _| {
         if WRITE {
-            shard.add::<{ h5f::ATTRIBUTE_BYTES_WRITTEN }>(bytes);
+            shard.add::<{ metadata::ATTRIBUTE_BYTES_WRITTEN }>(bytes);
         } else {
-            shard.add::<{ h5f::ATTRIBUTE_BYTES_READ }>(bytes);
+            shard.add::<{ metadata::ATTRIBUTE_BYTES_READ }>(bytes);
         }
     });
     recorded.say(file, NO_OFFSET, bytes);
@@ -86,7 +82,7 @@ pub(super) unsafe fn closed(recorded: &Recorded, done: c_int, id: Id) {
     if done < 0 {
         return recorded.say_failed(file, 0);
     }
-    count::<{ h5f::ATTRIBUTE_CLOSES }>(recorded, file);
+    count::<{ metadata::ATTRIBUTE_CLOSES }>(recorded, file);
     recorded.say(file, NO_OFFSET, 0);
 }
 
@@ -95,17 +91,17 @@ pub(super) unsafe fn closed(recorded: &Recorded, done: c_int, id: Id) {
 /// # Safety
 /// As for [`opened`].
 unsafe fn deleted(recorded: &Recorded, done: c_int, place: Id) {
-    let file = place::holding(recorded, place).filter(|_| SETTINGS.records(&H5F));
+    let file = place::holding(recorded, place).filter(|_| SETTINGS.records(&H5META));
     let Some(file) = file else { return recorded.skip(Loss::Excluded) };
     if done < 0 {
         return recorded.say_failed(file, 0);
     }
-    count::<{ h5f::ATTRIBUTE_DELETES }>(recorded, file);
+    count::<{ metadata::ATTRIBUTE_DELETES }>(recorded, file);
     recorded.say(file, NO_OFFSET, 0);
 }
 
-const CREATES: usize = h5f::ATTRIBUTE_CREATES;
-const OPENS: usize = h5f::ATTRIBUTE_OPENS;
+const CREATES: usize = metadata::ATTRIBUTE_CREATES;
+const OPENS: usize = metadata::ATTRIBUTE_OPENS;
 
 hooks! {
     fn create1[H5Acreate1](place: Id, name: *const c_char, kind: Id, space: Id, plan: Id) -> Id,

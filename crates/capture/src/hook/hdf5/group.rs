@@ -1,16 +1,15 @@
-//! HDF5 groups: counted in the record of their file, as metadata. A group has a row of its own, so that
+//! HDF5 groups: counted by file, as metadata. A group has a row of its own, so that
 //! what is opened in it gets its whole path.
 
 use core::ffi::{c_char, c_int, c_uint};
 use core::ptr;
 
-use netra_event::segment::shard::h5f;
 use netra_event::{Loss, NO_OFFSET};
 
 use super::library::Id;
+use super::metadata::{self, H5META};
 use super::{Recorded, hooks, place};
 use crate::handle::{self, Described, Kind};
-use crate::module::H5F;
 use crate::name;
 use crate::settings::SETTINGS;
 
@@ -26,7 +25,7 @@ pub(super) unsafe fn opened<const COUNT: usize>(
 ) {
     // SAFETY: the caller vouches.
     let group = unsafe { place::object(recorded, place, name) };
-    let Some(group) = group.filter(|_| SETTINGS.records(&H5F)) else {
+    let Some(group) = group.filter(|_| SETTINGS.records(&H5META)) else {
         return recorded.skip(Loss::Excluded);
     };
     if recorded.library.id(done) < 0 {
@@ -38,10 +37,7 @@ pub(super) unsafe fn opened<const COUNT: usize>(
 }
 
 fn count<const COUNT: usize>(recorded: &Recorded, group: u32) {
-    recorded.with(&H5F, name::file_of(group), |shard, ended| {
-        shard.add::<COUNT>(1);
-        shard.add::<{ h5f::GROUP_TIME }>(ended.took());
-    });
+    metadata::count::<COUNT, { metadata::GROUP_TIME }>(recorded, name::file_of(group));
 }
 
 /// Ends a close, by whatever function.
@@ -55,13 +51,13 @@ pub(super) unsafe fn closed(recorded: &Recorded, done: c_int, id: Id) {
     if done < 0 {
         return recorded.say_failed(file, 0);
     }
-    count::<{ h5f::GROUP_CLOSES }>(recorded, file);
+    count::<{ metadata::GROUP_CLOSES }>(recorded, file);
     recorded.say(file, NO_OFFSET, 0);
 }
 
-const CREATES: usize = h5f::GROUP_CREATES;
+const CREATES: usize = metadata::GROUP_CREATES;
 /// The word that counts opens.
-pub(super) const OPENS: usize = h5f::GROUP_OPENS;
+pub(super) const OPENS: usize = metadata::GROUP_OPENS;
 
 hooks! {
     fn create1[H5Gcreate1](place: Id, name: *const c_char, hint: usize) -> Id,

@@ -3,14 +3,14 @@
 //!
 //! A row of [`FAMILY`] is a function; its hook stands in the file of what it is about. [`library`] knows
 //! what may be asked of the copy that was called, [`space`] what a call selects. Attributes and groups are
-//! metadata: they are counted in the record of their file, which Darshan's log has no place for, and each
-//! call is an event.
+//! metadata: they are counted by file in a module of our own ([`metadata`]), and each call is an event.
 
 mod attribute;
 mod data_set;
 mod file;
 mod group;
 mod library;
+mod metadata;
 mod object;
 mod place;
 mod space;
@@ -25,6 +25,7 @@ use crate::handle::{self, Described};
 use crate::nest::{Enclosing, Said, Within};
 use crate::real;
 use library::{Id, Library};
+pub use metadata::H5META;
 pub(crate) use place::file as named_file;
 
 /// What a failed call's event says: HDF5 gives no number.
