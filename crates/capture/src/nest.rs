@@ -26,7 +26,6 @@ use crate::lane;
 use crate::life;
 use crate::settings::SETTINGS;
 use crate::site;
-use crate::time;
 use crate::tls::{self, Thread};
 
 /// How deep layers stand over each other; deeper calls are only forwarded.
@@ -176,11 +175,6 @@ impl Enclosing {
     #[must_use]
     pub fn call(&self) -> Call {
         self.call
-    }
-
-    /// Lets the clock begin anew: what was done since is not the call's.
-    pub fn restart(&mut self) {
-        self.call.start = time::now();
     }
 
     /// Ends the call; none where it must leave no trace.

@@ -139,6 +139,9 @@ impl Mpi {
         if count <= 0 {
             return 0;
         }
+        if let Some(size) = self.abi().size(datatype) {
+            return size.wrapping_mul(count.cast_unsigned());
+        }
         // SAFETY: the caller vouches; the results outlive the calls.
         unsafe {
             if self.type_size_x(datatype, &raw mut large) != Some(0) {

@@ -57,11 +57,11 @@ pub(super) struct Moved {
 /// Begins; none where the call is only forwarded.
 pub(super) fn begin(asked: Asked, taken: Taken) -> Option<Begun> {
     let mpi = mpi::known(taken.real)?;
-    let mut outer = nest::enter(asked.function, taken)?;
     let open = handle::find(asked.handle);
     // SAFETY: the library has given us this handle, and has not taken it back.
     let at = open.map_or(-1, |open| unsafe { open.byte(mpi, asked.handle, asked.place) });
-    outer.restart();
+    // Last, because the clock begins here.
+    let outer = nest::enter(asked.function, taken)?;
     Some(Begun { asked, mpi, outer, open, at })
 }
 
