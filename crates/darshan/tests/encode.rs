@@ -1,6 +1,8 @@
 //! Segments become logs: read back value by value with our own reader, and judged by Darshan's
 //! own tools where they are there.
 
+#[path = "encode/layer.rs"]
+mod layer;
 mod maker;
 
 use maker::{END, START, Segment, event, tick, words};

@@ -20,7 +20,9 @@ pub(super) fn write(encoder: &mut Encoder<'_>, words: &mut [u64]) -> Step {
     let mut region = encoder.region();
     let mut left_out = false;
     for file in view.files() {
-        let Some(record) = groups.of(file.index).next() else { continue };
+        // One that is being written has no components yet.
+        let whole = |record: &Record<'_>| record.word(COMPONENTS) != 0;
+        let Some(record) = groups.of(file.index).find(whole) else { continue };
         let (components, targets) = (record.word(COMPONENTS), record.word(TARGETS));
         let Some(numbers) = numbers(components, targets) else {
             left_out = true;

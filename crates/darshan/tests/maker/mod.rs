@@ -53,6 +53,8 @@ pub(crate) struct Segment {
     pub(crate) notes: String,
     /// Name and alignment; the first has index 2.
     pub(crate) files: Vec<(String, u32)>,
+    /// Objects inside files: their index, and the file's.
+    pub(crate) parents: Vec<(u32, u32)>,
     /// Module, thread, file, words by their place.
     pub(crate) records: Vec<(u32, u32, u32, Vec<u64>)>,
     /// Module, width, bins.
@@ -79,6 +81,7 @@ impl Default for Segment {
             mounts: vec![("/", "ext4"), ("/scratch", "lustre")],
             notes: String::new(),
             files: Vec::new(),
+            parents: Vec::new(),
             records: Vec::new(),
             heatmaps: Vec::new(),
             lanes: Vec::new(),
@@ -162,6 +165,10 @@ impl Segment {
             put(&mut row, offset_of!(table::File, alignment), u64::from(*alignment), 4);
             put(&mut row, offset_of!(table::File, ready), 1, 4);
             files.extend(row);
+        }
+        for &(object, file) in &self.parents {
+            let row = object as usize * size_of::<table::File>();
+            put(&mut files, row + offset_of!(table::File, parent), u64::from(file), 4);
         }
         let mut mounts = Vec::new();
         for (point, kind) in &self.mounts {
