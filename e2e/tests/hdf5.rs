@@ -10,7 +10,7 @@ use std::process::Command;
 use netra_e2e::{Job, Scene, Tally, Tool};
 use netra_event::segment::Record;
 use netra_event::segment::extension::{Extension, Shape};
-use netra_event::{Function, Layer, Module};
+use netra_event::{Event, Function, Layer, Module};
 
 /// What netra's library needs to see, as words of `env`.
 fn environment(scene: &Scene) -> Vec<String> {
@@ -22,18 +22,23 @@ fn environment(scene: &Scene) -> Vec<String> {
 /// Compiles a program with a library that pkg-config knows, runs it without and with netra; none if the
 /// library is not installed. Gives what was recorded and where it ran.
 fn program(name: &str, package: &str, compiler: &str) -> Option<(Job, String)> {
-    let scene = Scene::new(&format!("{name}_{package}")).unwrap();
-    let binary = scene.expect().join(name);
     let flags = Command::new("pkg-config").args(["--cflags", "--libs", package]).output().ok()?;
     if !flags.status.success() {
         println!("{name} with {package}: not run: pkg-config does not know it");
         return None;
     }
     let flags = String::from_utf8(flags.stdout).unwrap();
+    let flags: Vec<&str> = flags.split_whitespace().collect();
+    run_program(name, package, compiler, &flags)
+}
+
+/// The same with the compiler's flags.
+fn run_program(name: &str, package: &str, compiler: &str, flags: &[&str]) -> Option<(Job, String)> {
+    let scene = Scene::new(&format!("{name}_{package}")).unwrap();
+    let binary = scene.expect().join(name);
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("programs/{name}.c"));
     let mut compile = Command::new(compiler);
-    let done =
-        compile.arg(source).arg("-o").arg(&binary).args(flags.split_whitespace()).output().ok()?;
+    let done = compile.arg(source).arg("-o").arg(&binary).args(flags).output().ok()?;
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let run = |words: &[String]| {
         let mut command = Command::new("env");
@@ -263,6 +268,56 @@ fn every_kind_of_call_of_pnetcdf() {
     let failed: Vec<_> = failed.filter_map(|(_, event)| event.function()).collect();
     assert!(failed.contains(&Function::NcOpen), "{failed:?}");
     assert_eq!(job.dropped(), 0);
+}
+
+/// Counters of `programs/hdf5_new.c`: functions that only newer versions have.
+#[test]
+fn several_data_sets_in_a_call_and_asynchronous_calls() {
+    let Some(python) = std::env::var_os("NETRA_TEST_PYTHON") else {
+        println!("hdf5_new: not run: NETRA_TEST_PYTHON is not set");
+        return;
+    };
+    let find = "import glob, h5py, os\n\
+        folder = os.path.join(os.path.dirname(h5py.__file__), '..', 'h5py.libs')\n\
+        print(os.path.realpath(glob.glob(os.path.join(folder, 'libhdf5-*'))[0]))";
+    let found = Command::new(python).args(["-c", find]).output().unwrap();
+    if !found.status.success() {
+        println!("hdf5_new: not run: {}", String::from_utf8_lossy(&found.stderr));
+        return;
+    }
+    let library = String::from_utf8(found.stdout).unwrap();
+    let library = library.trim();
+    let folder = Path::new(library).parent().unwrap().display();
+    let flags = [library, &format!("-Wl,-rpath,{folder}")];
+    let (job, folder) = run_program("hdf5_new", "wheel", "cc", &flags).unwrap();
+    let file = format!("{folder}/new.h5");
+    let (one, two) = (format!("{file}:/group/one"), format!("{file}:/group/two"));
+    assert_eq!(job.names(Module::H5d).collect::<Vec<_>>(), [&*one, &*two]);
+    for (name, counter, value) in [
+        (&one, "H5D_OPENS", 2),
+        (&one, "H5D_WRITES", 2),
+        (&one, "H5D_BYTES_WRITTEN", 800 + 800),
+        (&one, "H5D_READS", 2),
+        (&one, "H5D_BYTES_READ", 800 + 160),
+        (&one, "H5D_DATASPACE_NPOINTS", 100),
+        (&one, "H5D_DATATYPE_SIZE", 8),
+        (&two, "H5D_WRITES", 1),
+        (&two, "H5D_BYTES_WRITTEN", 80),
+        (&two, "H5D_BYTES_READ", 80),
+        (&two, "H5D_REGULAR_HYPERSLAB_SELECTS", 2),
+        (&two, "H5D_DATATYPE_SIZE", 4),
+    ] {
+        assert_eq!(job.counter(Module::H5d, name, counter), value, "{name} {counter}");
+    }
+    assert_eq!(job.counter(Module::H5f, &file, "H5F_FLUSHES"), 1);
+    // One event for both data sets, with a selection of each.
+    let writes = |event: &Event| event.function() == Some(Function::H5DwriteMulti);
+    let (view, event) = job.events().find(|(_, event)| writes(event)).unwrap();
+    let (kind, bytes) = view.extension(event.extension).unwrap();
+    let Some(Extension::Selections(selections)) = Extension::read(kind, bytes) else { panic!() };
+    let selected: Vec<(Shape, u64)> = selections.map(|one| (one.shape, one.points)).collect();
+    assert_eq!(selected, [(Shape::All, 100), (Shape::Regular, 20)]);
+    assert_eq!((event.length, job.dropped()), (880, 0));
 }
 
 /// Two wheels in one process, each with its own HDF5; PyDarshan reads what netra wrote.

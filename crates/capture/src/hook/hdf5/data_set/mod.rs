@@ -78,6 +78,10 @@ fn keep(recorded: &Recorded, id: Id, set: u32, extent: &Extent, deprecated: bool
             ended.start(),
             ended.end,
         );
+        // What could not be asked is as it was.
+        if extent.element_bytes == 0 {
+            return;
+        }
         shard.set::<{ h5d::DIMENSIONS }>(u64::from(extent.dimensions));
         shard.set::<{ h5d::POINTS }>(extent.points);
         shard.set::<{ h5d::TYPE_SIZE }>(u64::from(extent.element_bytes));
