@@ -9,8 +9,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
-use netra_e2e::{Log, Tool};
-use netra_event::{Function, Kind, Layer};
+use netra_e2e::{Job, Log, Tool};
+use netra_event::segment::View;
+use netra_event::{Event, Function, Kind, Layer};
 use netra_workloads::catalogue::{self, Library, Workload};
 use netra_workloads::expected::{Counts, File};
 use netra_workloads::{Expected, Launch, Missing, Mpi, compile};
@@ -193,6 +194,53 @@ fn place(cell: &str) -> Result<PathBuf> {
         fs::create_dir_all(folder.join(inside))?;
     }
     Ok(folder.canonicalize()?)
+}
+
+/// A write to a checkpoint is HDF5's, by MPI-IO, by POSIX: each call carries the one that made it.
+#[test]
+fn layers_stand_over_each_other() {
+    let workload = catalogue::find("flash").unwrap();
+    let knobs = ["--checkpoints", "1", "--unknowns", "2", "--cells", "512", "--mode", "collective"];
+    let knobs: Vec<String> = knobs.map(str::to_owned).to_vec();
+    let (with, with_rank, mpi) = (Vec::new(), Vec::new(), Mpi::Mpich);
+    let launch = Launch { workload, mpi, ranks: RANKS, with, with_rank, knobs };
+    let folder = place("layers stand over each other").unwrap();
+    let mut command = match launch.command(&folder.join("run")) {
+        Ok(command) => command,
+        Err(error) => return println!("layers: not run: {error:#}"),
+    };
+    command.env("LD_PRELOAD", Tool::netra().unwrap().library());
+    command.env("NETRA_LOG_DIR", folder.join("logs"));
+    command.env("NETRA_SEGMENT_DIR", folder.join("segments"));
+    assert!(command.output().unwrap().status.success());
+    let job = Job::read(&folder.join("logs")).unwrap();
+    let mut chains: BTreeMap<Vec<Layer>, u64> = BTreeMap::new();
+    for view in job.segments() {
+        for lane in view.lanes() {
+            let events: Vec<Event> = lane.events().map(|(_, event)| event).collect();
+            let numbered: BTreeMap<u32, &Event> =
+                events.iter().map(|event| (event.number, event)).filter(|row| row.0 != 0).collect();
+            for write in events.iter().filter(|event| is_write(&view, event)) {
+                let chain = std::iter::successors(Some(write), |call| {
+                    numbered.get(&call.parent).copied().filter(|_| call.parent != 0)
+                });
+                let layers = chain.filter_map(Event::function).map(Function::layer).collect();
+                *chains.entry(layers).or_default() += 1;
+            }
+        }
+    }
+    let whole = vec![Layer::Posix, Layer::Mpiio, Layer::Hdf5];
+    assert_eq!(chains.keys().collect::<Vec<_>>(), [&whole], "{chains:?}");
+    assert!(chains[&whole] > 0);
+    drop(fs::remove_dir_all(folder));
+}
+
+/// Whether a call wrote to a checkpoint through POSIX.
+fn is_write(view: &View<'_>, event: &Event) -> bool {
+    let posix =
+        |function: Function| (function.layer(), function.kind()) == (Layer::Posix, Kind::Write);
+    let name = view.file(event.file).map_or(&b""[..], |file| file.name);
+    event.function().is_some_and(posix) && name.windows(9).any(|part| part == b"hdf5_chk_")
 }
 
 /// One test for each workload, and one that none was forgotten.
