@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 
 if (process.argv.includes("--tests")) {
   await build({
-    entryPoints: ["test/unit.test.ts", "test/page.test.ts"],
+    entryPoints: { "unit.test": "test/unit.test.ts", "page.test": "test/page.test.ts", measure: "bench/measure.ts" },
     bundle: true, platform: "node", format: "esm", outdir: "build", logLevel: "warning",
     packages: "external",
   });

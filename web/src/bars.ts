@@ -1,65 +1,47 @@
-// Bars beside each other, as SVG: few enough to be elements, so they print and are read aloud.
+// Bars: upright over numbers and short names, lying where names are long.
 
-import { h, svg } from "./element";
-import { saveCsv, saveSvg } from "./save";
+import { svg } from "./element";
+import { BOTTOM, type Chart, HIGH, LEFT, TOP, WIDE, framed, labelled, lengths, ruled } from "./figure";
 
-export interface Series { name: string; class: string; values: number[] }
-
-export interface Bars {
-  id: string; title: string; note: string;
-  labels: string[]; series: Series[];
-  text: (value: number) => string;
-  /** Bars that stand out. */
-  lit?: (at: number) => boolean;
-  /** A line across all bars, with its meaning. */
-  level?: { value: number; text: string };
-  logarithmic?: boolean;
-  /** Words under the axis. */
-  axis?: string;
+export function bars(chart: Chart): HTMLElement {
+  const longest = Math.max(0, ...chart.labels.map((label) => label.length));
+  return longest > 9 ? lying(chart) : upright(chart);
 }
 
-const WIDE = 560, HIGH = 190, LEFT = 66, BOTTOM = 34, TOP = 10;
+function shade(chart: Chart, series: string, at: number): string {
+  return `bar ${series}${chart.lit === undefined || chart.lit(at) ? "" : " dim"}`;
+}
 
-export function bars(chart: Bars): HTMLElement {
-  const most = Math.max(chart.logarithmic ? 10 : 1e-12, ...chart.series.flatMap((s) => s.values), chart.level?.value ?? 0);
-  // Logarithmic charts count things: one of them is a low bar, none is no bar.
-  const floor = chart.logarithmic ? 0.6 : 0;
-  const tall = (value: number) => {
-    if (!(value > 0)) return 0;
-    const share = chart.logarithmic ? Math.log(value / floor) / Math.log(most / floor) : value / most;
-    return Math.max(1.5, share * (HIGH - TOP - BOTTOM));
-  };
-  const ground = HIGH - BOTTOM, step = (WIDE - LEFT - 6) / Math.max(1, chart.labels.length);
-  const each = Math.max(0.6, step * 0.8 / Math.max(1, chart.series.length));
-  const drawing = svg("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img", "aria-label": `${chart.title}. ${chart.note}` });
-  const decades = Math.floor(Math.log10(most)), half = 10 ** Math.round(decades / 2);
-  for (const value of chart.logarithmic ? [...new Set([1, half, 10 ** decades])] : [0, most / 2, most]) {
-    const y = ground - tall(value);
-    drawing.append(svg("line", { class: "rule", x1: LEFT, x2: WIDE - 4, y1: y, y2: y }),
-      svg("text", { class: "tick", x: LEFT - 6, y: y + 3.5, "text-anchor": "end" }, value === 0 ? "0" : chart.text(value)));
-  }
-  const every = Math.max(1, Math.ceil(chart.labels.length * 46 / (WIDE - LEFT)));
+/** A single bar is no wall. */
+const WIDEST = 44;
+
+function upright(chart: Chart): HTMLElement {
+  const ground = HIGH - BOTTOM, { most, tall } = lengths(chart, HIGH - TOP - BOTTOM), drawing = ruled(chart, most, tall);
+  const step = (WIDE - LEFT - 6) / Math.max(1, chart.labels.length), each = Math.max(0.6, Math.min(WIDEST, step * 0.8 / Math.max(1, chart.series.length))), group = each * chart.series.length;
+  chart.labels.forEach((label, at) => chart.series.forEach((series, of) => {
+    const value = series.values[at] ?? 0, long = tall(value);
+    if (long <= 0) return;
+    drawing.append(svg("rect", { class: shade(chart, series.class, at), x: LEFT + (at + 0.5) * step - group / 2 + of * each, y: ground - long, width: Math.max(0.6, each - (each > 4 ? 1 : 0)), height: long },
+      svg("title", {}, `${label}: ${series.name} ${chart.text(value)}`)));
+  }));
+  labelled(drawing, chart.labels);
+  return framed(chart, drawing);
+}
+
+const NAME = 170, VALUE = 74, THIN = 9;
+
+function lying(chart: Chart): HTMLElement {
+  const rows = chart.labels.length, each = Math.max(16, chart.series.length * THIN + 5), high = rows * each + 6;
+  const { tall } = lengths(chart, WIDE - NAME - VALUE);
+  const drawing = svg("svg", { viewBox: `0 0 ${WIDE} ${high}`, role: "img", "aria-label": [chart.title, chart.note, ...chart.labels.map((label, at) => `${label}: ${chart.series.map((s) => chart.text(s.values[at] ?? 0)).join(", ")}`)].filter(Boolean).join(". ") });
   chart.labels.forEach((label, at) => {
-    const left = LEFT + at * step + step * 0.1;
+    const top = 3 + at * each, short = label.length > 28 ? `…${label.slice(-27)}` : label;
+    drawing.append(svg("text", { class: "tick name", x: NAME - 6, y: top + each / 2 + 3, "text-anchor": "end" }, short, svg("title", {}, label)));
     chart.series.forEach((series, of) => {
-      const value = series.values[at] ?? 0, long = tall(value);
-      if (long <= 0) return;
-      const lit = chart.lit === undefined || chart.lit(at) ? "" : " dim";
-      drawing.append(svg("rect", { class: `bar ${series.class}${lit}`, x: left + of * each, y: ground - long, width: Math.max(0.6, each - (each > 4 ? 1 : 0)), height: long },
-        svg("title", {}, `${label}: ${series.name} ${chart.text(value)}`)));
+      const value = series.values[at] ?? 0, long = tall(value), y = top + 2 + of * THIN;
+      if (long > 0) drawing.append(svg("rect", { class: shade(chart, series.class, at), x: NAME, y, width: long, height: chart.series.length > 1 ? THIN - 1 : each - 5 }, svg("title", {}, `${label}: ${series.name} ${chart.text(value)}`)));
+      if (value > 0) drawing.append(svg("text", { class: "tick", x: NAME + long + 5, y: chart.series.length > 1 ? y + 7.5 : top + each / 2 + 3 }, chart.text(value)));
     });
-    if (at % every === 0) drawing.append(svg("text", { class: "tick", x: left + step * 0.4, y: ground + 14, "text-anchor": "middle" }, label));
   });
-  if (chart.axis) drawing.append(svg("text", { class: "tick", x: (WIDE + LEFT) / 2, y: HIGH - 4, "text-anchor": "middle" }, chart.axis));
-  if (chart.level && chart.level.value > 0) {
-    const y = ground - tall(chart.level.value);
-    drawing.append(svg("line", { class: "level", x1: LEFT, x2: WIDE - 4, y1: y, y2: y }),
-      svg("text", { class: "tick halo", x: WIDE - 6, y: y - 4, "text-anchor": "end" }, chart.level.text));
-  }
-  const key = chart.series.length > 1 ? chart.series.map((s) => h("span", { class: "key" }, h("i", { class: s.class }), s.name)) : [];
-  const rows = () => [["", ...chart.series.map((s) => s.name)], ...chart.labels.map((l, at) => [l, ...chart.series.map((s) => s.values[at] ?? 0)])];
-  const tools = h("span", { class: "tools" },
-    h("button", { type: "button", "aria-label": `${chart.title}: save as SVG`, click: () => saveSvg(drawing, chart.id) }, "SVG"),
-    h("button", { type: "button", "aria-label": `${chart.title}: save the data as CSV`, click: () => saveCsv(rows(), chart.id) }, "CSV"));
-  return h("figure", { class: "chart", id: chart.id }, h("figcaption", {}, h("h3", {}, chart.title), h("span", { class: "note" }, chart.note), ...key, tools), drawing);
+  return framed(chart, drawing);
 }

@@ -3,14 +3,15 @@
 import type { Page } from "./page";
 import type { Selection } from "./selection";
 import { NOTHING } from "./selection";
+import { filters } from "./filters";
 import { h } from "./element";
 import { bytes, count, plural, seconds, shortPath } from "./format";
 
-export function chips(page: Page): HTMLElement {
+export function chips(page: Page, withFilters = true): HTMLElement {
   const list = h("div", { class: "list", role: "status", "aria-live": "polite" });
   const undo = h("button", { type: "button", class: "quiet", title: "undo (u)", click: () => page.store.undo() }, "↶ undo");
   const clear = h("button", { type: "button", class: "quiet", title: "show everything (Esc)", click: () => page.store.choose(cleared()) }, "show everything");
-  const bar = h("nav", { class: "chips", "aria-label": "Selection" }, list, undo, clear);
+  const bar = h("nav", { class: "chips", "aria-label": "Selection" }, list, withFilters ? filters(page) : null, undo, clear);
   const update = () => {
     const now = page.store.now, chosen = describe(page, now);
     bar.classList.toggle("empty", chosen.length === 0);
@@ -27,7 +28,7 @@ const hint = () => "Drag to zoom, Shift-drag to pan, Ctrl-wheel or + and − to 
 
 /** Everything back, except what is only a way of looking. */
 export function cleared(): Partial<Selection> {
-  const { colour: _, table: __, ...rest } = NOTHING;
+  const { colour: _, table: __, conflicts: ___, ...rest } = NOTHING;
   return rest;
 }
 

@@ -4,7 +4,7 @@
 import type { Page } from "./page";
 import type { Finding } from "./model";
 import { h } from "./element";
-import { percent, plural, seconds, sentence, shortPath } from "./format";
+import { count, percent, plural, seconds, sentence, shortPath } from "./format";
 
 const MOST = 5;
 
@@ -70,6 +70,7 @@ export class Findings {
       fix.length > 0 ? h("ol", { class: "fix" }, ...fix) : null,
       finding.gain ? h("p", { class: "gain" }, h("b", {}, `Gains up to ${seconds(finding.gain.seconds)}`), `, assuming ${finding.gain.assuming}.`) : null,
       h("table", { class: "evidence" }, h("caption", { class: "unseen" }, "Evidence"), h("tbody", {}, ...finding.evidence.map((one) => h("tr", {}, h("th", { scope: "row" }, one.name), h("td", {}, one.text))))),
+      finding.lines.length > 0 ? h("ul", { class: "files" }, ...finding.lines.slice(0, 5).map((line) => h("li", {}, h("code", {}, line.says), ` calls ${line.call} ${count(line.calls)} times, ${seconds(line.rank_seconds)}`))) : null,
       named.length > 0 ? h("ul", { class: "files" }, ...named, more > 0 ? h("li", { class: "muted" }, `and ${plural(more, "more file")}`) : null) : null,
       h("p", { class: "muted" }, [`${percent(finding.share)} of the run`, `confidence ${finding.confidence}`, `for the ${finding.audience.join(", the ")}`].join(" · "), " · ", h("code", {}, finding.slug), h("br"), shown),
       finding.symptoms.length > 0 ? h("details", {}, h("summary", {}, plural(finding.symptoms.length, "symptom of this cause", "symptoms of this cause")),

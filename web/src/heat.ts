@@ -12,9 +12,10 @@ import { type Rgb, mix, pixel } from "./theme";
 
 export class Heat extends Plot {
   readonly #choice: HTMLElement;
+  #kept: readonly [Float32Array, Float32Array] = [new Float32Array(0), new Float32Array(0)];
 
   constructor(page: Page) {
-    super(page, { id: "heat", title: "Ranks over time", height: rankHeight(page, 270), brush: "ranks" });
+    super(page, { id: page.id("heat"), title: "Ranks over time", height: rankHeight(page, 270), brush: "ranks" });
     this.#choice = h("span", { class: "choice", role: "group", "aria-label": "layer" });
     this.caption.after(this.#choice);
   }
@@ -33,7 +34,7 @@ export class Heat extends Plot {
 
   protected draw(): void {
     const grid = this.#grid();
-    this.#buttons(grid);
+    if (!this.page.store.moving) this.#buttons(grid);
     if (grid) {
       const levels = this.#fromCalls(grid) ?? this.#fromGrid(grid);
       this.#paint(levels.read, levels.write, levels.wide, levels.high);
@@ -53,8 +54,9 @@ export class Heat extends Plot {
     this.#choice.replaceChildren(...(grids.length < 2 ? [] : grids.map((grid) =>
       h("button", { type: "button", "aria-pressed": String(grid === now), click: () => this.page.store.choose({ layer: grid.layer }) }, grid.layer))));
     if (!now) return;
+    const basis = { traced: "share of time in calls", spread: "no trace: seconds spread evenly from first to last call", counted: "no trace: bytes counted over time, as a share of the most that a rank moved" };
     const parts = [
-      now.basis === "spread" ? "no trace: seconds spread evenly from first to last call" : "share of time in calls",
+      basis[now.basis],
       now.ranks_per_row > 1 ? `the busiest of ${count(now.ranks_per_row)} ranks per row` : "",
       now.summed > 0 ? `${plural(now.summed, "record")} summed over ranks not shown` : "",
     ];
@@ -67,9 +69,12 @@ export class Heat extends Plot {
     return { wide: Math.max(1, Math.round(this.width * ratio)), high: Math.max(1, Math.round(this.height * ratio)) };
   }
 
+  /** The end of this run's own steps; the axis may be longer. */
+  #end(): number { return this.page.report.timeline.end || 1; }
+
   #fromGrid(grid: Grid): Levels {
     const { wide, high } = this.#area(), [t0, t1] = this.page.time(), [r0, r1] = this.page.ranks();
-    const step = this.page.end() / grid.bins;
+    const step = this.#end() / grid.bins;
     const read = this.page.columns.get(grid.read), write = this.page.columns.get(grid.write);
     const out: Levels = { wide, high, read: new Uint8Array(wide * high), write: new Uint8Array(wide * high) };
     const across = blocks(wide, t0 / step, t1 / step, grid.bins);
@@ -93,34 +98,51 @@ export class Heat extends Plot {
   #fromCalls(grid: Grid): Levels | null {
     const { marks, shade } = this.page, [t0, t1] = this.page.time(), [r0, r1] = this.page.ranks();
     const { wide, high } = this.#area(), ranks = r1 - r0 + 1;
-    const coarse = this.page.end() / grid.bins * wide / (t1 - t0) > 2;
+    const coarse = this.#end() / grid.bins * wide / (t1 - t0) > 2;
     const filtered = this.page.store.now.file !== null;
-    if (grid.basis !== "traced" || !(coarse || filtered) || !marks.exact || ranks * wide > 4e6) return null;
-    const sums = [new Float32Array(ranks * wide), new Float32Array(ranks * wide)] as const;
-    const perPixel = (t1 - t0) / wide;
-    for (let i = 0; i < marks.count; i++) {
-      const rank = marks.rank[i]! - r0;
-      if (shade[i] === 0 || rank < 0 || rank >= ranks || marks.end[i]! < t0 || marks.start[i]! > t1 || marks.layer(i) !== grid.layer) continue;
-      const sum = sums[marks.isWrite(i) ? 1 : 0], from = (marks.start[i]! - t0) / perPixel, to = (marks.end[i]! - t0) / perPixel;
-      for (let px = Math.max(0, Math.floor(from)); px <= Math.min(wide - 1, Math.floor(to)); px++) {
+    if (grid.basis !== "traced" || !(coarse || filtered) || !marks.exact || ranks * wide > 2e6) return null;
+    const [reads, writes] = this.#sums(ranks * wide), layer = marks.layers.indexOf(grid.layer);
+    const perPixel = (t1 - t0) / wide, [begin, end] = marks.between(t0, t1);
+    for (let i = begin; i < end; i++) {
+      const rank = marks.rank[i]! - r0, kind = marks.kind[i]!;
+      if (shade[i] === 0 || rank < 0 || rank >= ranks || marks.end[i]! < t0 || kind >> 1 !== layer) continue;
+      const sum = (kind & 1) !== 0 ? writes : reads, from = (marks.start[i]! - t0) / perPixel, to = (marks.end[i]! - t0) / perPixel;
+      const last = Math.min(wide - 1, Math.floor(to));
+      for (let px = Math.max(0, Math.floor(from)); px <= last; px++) {
         // A call shorter than a pixel still leaves a trace of one level.
         sum[rank * wide + px]! += Math.max(1 / 255, Math.min(px + 1, to) - Math.max(px, from));
       }
     }
+    return this.#gather(reads, writes, ranks, wide, high);
+  }
+
+  /** Two rows of zeros, used again from frame to frame. */
+  #sums(length: number): readonly [Float32Array, Float32Array] {
+    if (this.#kept[0].length < length) this.#kept = [new Float32Array(length), new Float32Array(length)];
+    for (const sum of this.#kept) sum.fill(0, 0, length);
+    return this.#kept;
+  }
+
+  /** A pixel is the busiest of the ranks below it. */
+  #gather(reads: Float32Array, writes: Float32Array, ranks: number, wide: number, high: number): Levels {
     const out: Levels = { wide, high, read: new Uint8Array(wide * high), write: new Uint8Array(wide * high) };
     const down = blocks(high, 0, ranks, ranks);
-    for (let py = 0; py < high; py++) for (let px = 0; px < wide; px++) {
-      let r = 0, w = 0;
-      for (let row = down[2 * (high - 1 - py)]!; row <= down[2 * (high - 1 - py) + 1]!; row++) {
-        r = Math.max(r, sums[0][row * wide + px]!); w = Math.max(w, sums[1][row * wide + px]!);
+    for (let py = 0; py < high; py++) {
+      const first = down[2 * (high - 1 - py)]!, last = down[2 * (high - 1 - py) + 1]!;
+      for (let px = 0; px < wide; px++) {
+        let r = 0, w = 0;
+        for (let at = first * wide + px; at <= last * wide + px; at += wide) {
+          if (reads[at]! > r) r = reads[at]!;
+          if (writes[at]! > w) w = writes[at]!;
+        }
+        out.read[py * wide + px] = Math.min(255, Math.ceil(r * 255)); out.write[py * wide + px] = Math.min(255, Math.ceil(w * 255));
       }
-      out.read[py * wide + px] = Math.min(255, Math.ceil(r * 255)); out.write[py * wide + px] = Math.min(255, Math.ceil(w * 255));
     }
     return out;
   }
 
   #paint(read: Uint8Array, write: Uint8Array, wide: number, high: number): void {
-    const t = this.page.theme, way = this.page.store.now.way, ratio = devicePixelRatio || 1;
+    const t = this.page.theme, way = this.page.store.now.way;
     const shades = (colour: Rgb) => Uint32Array.from({ length: 256 }, (_, v) => pixel(mix(t.paper, colour, v === 0 ? 0 : 0.22 + 0.78 * (v / 255) ** 0.7)));
     const faded = Uint32Array.from({ length: 256 }, (_, v) => pixel(mix(t.paper, t.faded, v === 0 ? 0 : 0.3 + 0.5 * v / 255)));
     const [blue, orange] = [shades(t.read), shades(t.write)];
@@ -131,7 +153,7 @@ export class Heat extends Plot {
       const r = way === "write" ? 0 : read[at]!, w = way === "read" ? 0 : write[at]!;
       out[at] = lit && !lit[py] ? faded[Math.max(r, w)]! : r > w ? blue[r]! : orange[w]!;
     }
-    this.context.putImageData(image, Math.round(MARGIN.left * ratio), Math.round(MARGIN.top * ratio));
+    this.picture(image);
   }
 
   /** Rows of pixels that hold a rank of the chosen finding; null where none is chosen. */
@@ -149,7 +171,7 @@ export class Heat extends Plot {
   protected hint(px: number, py: number): Hint | null {
     const grid = this.#grid();
     if (!grid) return null;
-    const step = this.page.end() / grid.bins, time = this.x().value(px);
+    const step = this.#end() / grid.bins, time = this.x().value(px);
     // Of the rows and steps below the pointer, the brightest: it is the one that is seen.
     const under = (from: number, to: number, most: number) => [Math.max(0, Math.min(most - 1, Math.floor(from))), Math.max(0, Math.min(most - 1, Math.ceil(to) - 1))] as const;
     const [b0, b1] = under(this.x().value(px - 0.5) / step, this.x().value(px + 0.5) / step, grid.bins);
@@ -163,8 +185,9 @@ export class Heat extends Plot {
     const row = Math.floor(cell / grid.bins), first = row * grid.ranks_per_row;
     const busiest = first + this.page.columns.get(grid.busiest)[cell]!;
     const lines: [string, string][] = [["time", seconds(time)]];
-    if (read[cell]! > 0) lines.push(["reading", `${percent(read[cell]! / 255)} of the time`]);
-    if (write[cell]! > 0) lines.push(["writing", `${percent(write[cell]! / 255)} of the time`]);
+    const share = grid.basis === "counted" ? "of the most" : "of the time";
+    if (read[cell]! > 0) lines.push(["reading", `${percent(read[cell]! / 255)} ${share}`]);
+    if (write[cell]! > 0) lines.push(["writing", `${percent(write[cell]! / 255)} ${share}`]);
     const moved = this.page.columns.get(grid.bytes)[cell]!;
     if (moved > 0) lines.push(["bytes", `${bytes(moved)} in ${seconds(step)}`]);
     if (best <= 0) lines.push(["", "no I/O"]);
@@ -180,7 +203,7 @@ export class Heat extends Plot {
     for (let cell = 0; cell < grid.rows * grid.bins; cell++) {
       const [r, w, who, moved] = columns.map((c) => c[cell]!) as [number, number, number, number];
       const first = Math.floor(cell / grid.bins) * grid.ranks_per_row;
-      if (r + w > 0) rows.push([first, cell % grid.bins * this.page.end() / grid.bins, r / 255, w / 255, first + who, moved]);
+      if (r + w > 0) rows.push([first, cell % grid.bins * this.#end() / grid.bins, r / 255, w / 255, first + who, moved]);
     }
     return rows;
   }
@@ -198,12 +221,14 @@ export function rankHeight(page: Page, most: number): number {
 
 interface Levels { read: Uint8Array; write: Uint8Array; wide: number; high: number }
 
-/** For each pixel the first and last cell below it; a pixel within a cell has just that one. */
+/** For each pixel the first and last cell below it; a pixel within a cell has just that one, and one
+ *  behind the last cell has none: its last is before its first. */
 export function blocks(pixels: number, from: number, to: number, cells: number): Int32Array {
   const out = new Int32Array(pixels * 2), per = (to - from) / pixels;
   for (let p = 0; p < pixels; p++) {
     const a = Math.floor(from + p * per + 1e-9), b = Math.ceil(from + (p + 1) * per - 1e-9) - 1;
-    out[2 * p] = Math.min(cells - 1, Math.max(0, a));
+    if (a >= cells) { out[2 * p + 1] = -1; continue; }
+    out[2 * p] = Math.max(0, a);
     out[2 * p + 1] = Math.min(cells - 1, Math.max(out[2 * p]!, b));
   }
   return out;

@@ -3,6 +3,9 @@
 
 export type Way = "read" | "write";
 
+/** Where times come from: single calls; bytes counted in steps; seconds spread between first and last call. */
+export type Basis = "traced" | "counted" | "spread";
+
 export interface Job {
   source: string; command: string; id: string; nprocs: number; nodes: number | null;
   /** Seconds since 1970. */
@@ -31,6 +34,8 @@ export interface Finding {
   /** How many files it is about; more than are listed where there are many. */
   file_count: number;
   ranks: number[]; window: [number, number] | null;
+  /** Lines of the program that cause it. */
+  lines: { says: string; call: string; calls: number; bytes: number; rank_seconds: number }[];
   advice: { says: string; code: string | null }[];
   gain: { seconds: number; assuming: string } | null;
   symptoms: Finding[];
@@ -51,18 +56,46 @@ export interface File {
   opens: number; seeks: number; seconds: [number, number, number]; stripes: number | null;
 }
 
-export interface Ost { ost: number; files: number; bytes: number; alone: number; seconds_mean: number; seconds_max: number }
+export interface Ost { ost: number; server: string; files: number; bytes: number; alone: number; seconds_mean: number; seconds_max: number }
 
 export interface Phase {
   start: number; end: number; calls: number; bytes_read: number; bytes_written: number; ranks: number;
   fastest: [number, number]; slowest: [number, number];
 }
 
-export interface Lane { layer: string; way: Way; basis: "traced" | "spread"; busy: string; bytes: string }
+export interface Lane { layer: string; way: Way; basis: Basis; busy: string; bytes: string }
 
 export interface Grid {
-  layer: string; basis: "traced" | "spread"; ranks_per_row: number; rows: number; bins: number; summed: number;
+  layer: string; basis: Basis; ranks_per_row: number; rows: number; bins: number; summed: number;
   read: string; write: string; busiest: string; bytes: string;
+}
+
+export interface Site { site: string; source: string | null; line: number | null; function: string; calls: number; failed: number; bytes: number; seconds: number; stack: string[] }
+
+/** A Lustre target as one layer used it; `seconds` of its ranks: least, quartiles, most. */
+export interface Target { ost: number; calls: number; bytes_read: number; bytes_written: number; ranks: number; seconds: [number, number, number, number, number] }
+
+/** Lustre targets over time. */
+export interface Targets { layer: string; per_row: number; bins: number; read: string; write: string; list: Target[] }
+
+/** Nodes over time: bytes, and calls that began. */
+export interface Nodes { layer: string; per_row: number; bins: number; hosts: string[]; read: string; write: string; reads: string; writes: string }
+
+/** An operator or function first, then what it is applied to. */
+export type Expression = ["number", number] | ["text", string] | ["column", string] | [string, Expression] | [string, Expression, Expression];
+
+/** A chart that a file describes (docs/use/views.md), checked by netra. */
+export interface View {
+  slug: string; title: string; note: string; from: string;
+  where: Expression | null; group: Expression | null; sort: Expression | null; down: boolean; limit: number | null;
+  chart: { kind: "bars" | "boxes" | "points" | "table"; unit: "count" | "seconds" | "bytes" | "share"; scale: "linear" | "log"; axis: string; x: Expression; per: Expression | null; most: number; median: boolean };
+  series: { name: string; colour: string; value: Expression }[];
+}
+
+/** Several runs on one page. */
+export interface Comparison {
+  compare: { netra: string; says: string; findings: { slug: string; title: string; runs: ({ level: string; lost: number } | null)[] }[] };
+  runs: Report[];
 }
 
 export interface Report {
@@ -72,10 +105,18 @@ export interface Report {
   layers: Layer[]; files: File[]; file_count: number; size_bins: string[];
   osts: { list: Ost[]; median: number };
   phases: { list: Phase[]; gap: number; period: number | null } | null;
-  ranks: { complete: boolean; count: number; rank: string; seconds: string; bytes: string; reads: string; writes: string };
+  ranks: { complete: boolean; count: number; hosts: string[]; rank: string; seconds: string; bytes: string; reads: string; writes: string; host: string };
   timeline: { end: number; bins: number; lanes: Lane[] };
   grids: Grid[];
-  marks: { calls: number; count: number; slice: number; ranks_per_mark: number };
+  marks: { calls: number; count: number; slice: number; ranks_per_mark: number; layers: string[] };
+  functions: { layer: string; name: string; calls: number; seconds: number | null }[];
+  /** Places in the program with what they call; `site` is `function (file:line)` as far as known. */
+  sites: Site[];
+  views: View[];
+  conflicts: { count: number; cut: boolean };
+  opens: { count: number; all: number };
+  targets: Targets[];
+  nodes: Nodes | null;
   columns: Record<string, ColumnPlace>;
 }
 

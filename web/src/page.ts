@@ -5,33 +5,78 @@ import type { Columns } from "./column";
 import type { Finding, Report } from "./model";
 import type { Hint } from "./plot";
 import { h } from "./element";
+import { Conflicts } from "./conflicts";
 import { Marks } from "./marks";
+import { Openings } from "./openings";
 import { Store } from "./selection";
 import { type Theme, theme } from "./theme";
 
 interface Drawn { schedule(): void; now(): void; cross(time: number | null): void }
 
+/** What the axes span; several runs on one page share it. */
+export interface Span { end: number; ranks: number }
+
 export class Page {
-  readonly report: Report;
-  readonly columns: Columns;
-  readonly store = new Store();
-  readonly marks: Marks;
+  report: Report;
+  columns: Columns;
+  marks: Marks;
+  conflicts: Conflicts;
+  opens: Openings;
+  readonly store: Store;
   readonly tip = new Tip();
   readonly plots: Drawn[] = [];
   theme: Theme = theme();
-  shade: Uint8Array;
+  shade: Uint8Array = new Uint8Array(0);
+  #shaded = "";
+  #fed: (() => void)[] = [];
+  #span: Span | null = null;
 
-  constructor(report: Report, columns: Columns) {
+  /** Added to names of parts where several runs share a page. */
+  readonly suffix: string;
+
+  constructor(report: Report, columns: Columns, store = new Store(), suffix = "") {
+    this.store = store;
+    this.suffix = suffix;
     this.report = report;
     this.columns = columns;
     this.marks = new Marks(report, columns);
-    this.shade = this.marks.shade(this.store.now, this.finding());
-    this.store.listen(() => {
-      this.shade = this.marks.shade(this.store.now, this.finding());
-      this.tip.hide();
-      this.redraw();
-    });
+    this.conflicts = new Conflicts(report, columns);
+    this.opens = new Openings(report, columns);
+    this.#reshade();
+    store.follow(() => { this.#reshade(); this.tip.hide(); this.redraw(); });
   }
+
+  /** Puts newer data in place of what is shown; the selection stays. Drawing knows nothing of
+   *  where data come from: a page that follows a running job feeds it again and again. */
+  feed(report: Report, columns: Columns): void {
+    this.report = report;
+    this.columns = columns;
+    this.marks = new Marks(report, columns);
+    this.conflicts = new Conflicts(report, columns);
+    this.opens = new Openings(report, columns);
+    this.#shaded = "";
+    this.#reshade();
+    for (const told of this.#fed) told();
+    this.redraw();
+  }
+
+  /** Told when the data have changed. */
+  onFeed(told: () => void): void { this.#fed.push(told); }
+
+  /** Makes the axes as long as those of others. */
+  share(span: Span): void { this.#span = span; }
+
+  /** Only what is filtered makes new shades; where one looks does not. */
+  #reshade(): void {
+    const { file, layer, way, finding, only } = this.store.now;
+    const key = [file, layer, way, finding, only].join("|");
+    if (key === this.#shaded) return;
+    this.#shaded = key;
+    this.shade = this.marks.shade(this.store.now, this.finding());
+  }
+
+  /** The name of a part in the document. */
+  id(name: string): string { return name + this.suffix; }
 
   redraw(): void { for (const plot of this.plots) plot.schedule(); }
 
@@ -47,11 +92,11 @@ export class Page {
 
   /** The visible time. */
   time(): readonly [number, number] { return this.store.now.time ?? [0, this.end()]; }
-  end(): number { return this.report.timeline.end || 1; }
+  end(): number { return Math.max(this.report.timeline.end, this.#span?.end ?? 0) || 1; }
   /** The visible ranks, the last included. */
   ranks(): readonly [number, number] { return this.store.now.ranks ?? [0, this.rankCount() - 1]; }
   rankCount(): number {
-    let most = this.report.job.nprocs;
+    let most = Math.max(this.report.job.nprocs, this.#span?.ranks ?? 0);
     for (const grid of this.report.grids) most = Math.max(most, (grid.rows - 1) * grid.ranks_per_row + 1);
     return Math.max(1, most);
   }
@@ -102,8 +147,11 @@ export class Page {
 /** The box beside the pointer. */
 class Tip {
   readonly node = h("div", { class: "tip", "aria-hidden": "true" });
+  /** What the keys point at, for who listens. */
+  readonly spoken = h("div", { class: "unseen", role: "status", "aria-live": "polite" });
 
-  show(hint: Hint | null, x: number, y: number): void {
+  show(hint: Hint | null, x: number, y: number, aloud = false): void {
+    if (aloud) this.spoken.textContent = hint ? [hint.title, ...hint.lines.map((line) => line.join(" "))].join(", ") : "nothing here";
     if (!hint) { this.hide(); return; }
     const rows = hint.lines.map(([name, value]) => h("tr", {}, h("th", {}, name), h("td", {}, value)));
     this.node.replaceChildren(h("b", {}, hint.title), h("table", {}, ...rows));

@@ -6,7 +6,8 @@ import type { Scale } from "./scale";
 import { linear, niceTicks } from "./scale";
 import { h } from "./element";
 import { bytes, count, tick } from "./format";
-import { saveCanvas, saveCsv } from "./save";
+import { Pen } from "./pen";
+import { saveCanvas, saveCsv, saveText } from "./save";
 
 /** Every picture over time has the same borders, so that equal times stand under each other. */
 export const MARGIN = { left: 84, right: 14, top: 6, bottom: 22 } as const;
@@ -26,7 +27,7 @@ export abstract class Plot {
   protected readonly page: Page;
   protected readonly options: Options;
   protected readonly canvas: HTMLCanvasElement;
-  protected readonly context: CanvasRenderingContext2D;
+  protected context: CanvasRenderingContext2D;
   protected readonly note: HTMLElement;
   protected readonly caption: HTMLElement;
   protected readonly buttons: HTMLElement;
@@ -35,6 +36,8 @@ export abstract class Plot {
   readonly #box: HTMLElement;
   #pending = false;
   #seen = false;
+  /** Where the keys point, in CSS pixels of the inner area. */
+  #cursor: { x: number; y: number } | null = null;
   #drag: { x: number; y: number; pan: boolean; from: readonly [number, number] } | null = null;
   /** Size of the inner area in CSS pixels. */
   protected width = 0;
@@ -52,6 +55,7 @@ export abstract class Plot {
     this.note = h("span", { class: "note" });
     this.buttons = h("span", { class: "tools" },
       this.#button("−", "zoom out", () => this.#zoom(2)), this.#button("+", "zoom in", () => this.#zoom(0.5)),
+      this.#button("SVG", "save as SVG", () => this.#saveSvg()),
       this.#button("PNG", "save as PNG", () => saveCanvas(this.canvas, options.id)),
       this.#button("CSV", "save the data as CSV", () => saveCsv(this.rows(), options.id)));
     this.figure = h("figure", { class: "plot", id: options.id },
@@ -79,12 +83,21 @@ export abstract class Plot {
       this.#pending = false;
       this.#size();
       if (this.width > 0) this.draw();
-      this.canvas.setAttribute("aria-label", `${this.options.title}. ${this.describe()}`);
+      // Reading aloud is for when the picture stands still.
+      if (!this.page.store.moving) this.canvas.setAttribute("aria-label", `${this.options.title}. ${this.describe()}`);
     });
   }
 
   /** Draws at once, for printing. */
   now(): void { this.#seen = true; this.#size(); if (this.width > 0) this.draw(); }
+
+  /** Draws once more, with a pen that writes lines and words. */
+  #saveSvg(): void {
+    const canvas = this.context, pen = new Pen(this.#frame.clientWidth, this.options.height, canvas);
+    this.context = pen as unknown as CanvasRenderingContext2D;
+    try { this.now(); } finally { this.context = canvas; }
+    saveText(pen.text(), "image/svg+xml", `${this.options.id}.svg`);
+  }
 
   /** Shows where a time is that another picture points at. */
   cross(time: number | null): void {
@@ -105,7 +118,8 @@ export abstract class Plot {
     this.width = Math.max(0, wide - MARGIN.left - MARGIN.right);
     this.height = high - MARGIN.top - bottom;
     const [w, t] = [Math.round(wide * ratio), Math.round(high * ratio)];
-    if (this.canvas.width !== w || this.canvas.height !== t) {
+    const isPen = this.context instanceof Pen;
+    if (!isPen && (this.canvas.width !== w || this.canvas.height !== t)) {
       this.canvas.width = w; this.canvas.height = t;
       this.canvas.style.height = `${high}px`;
       this.#cross.style.height = `${this.height}px`;
@@ -114,6 +128,12 @@ export abstract class Plot {
     this.context.fillStyle = this.page.theme.ground;
     this.context.fillRect(0, 0, wide, high);
     this.context.setTransform(ratio, 0, 0, ratio, MARGIN.left * ratio, MARGIN.top * ratio);
+  }
+
+  /** Puts pixels into the inner area. */
+  protected picture(image: ImageData): void {
+    const ratio = devicePixelRatio || 1;
+    this.context.putImageData(image, Math.round(MARGIN.left * ratio), Math.round(MARGIN.top * ratio));
   }
 
   /** Axes and grid lines. */
@@ -162,7 +182,7 @@ export abstract class Plot {
     const watch = new IntersectionObserver((entries) => {
       this.#seen = entries.some((entry) => entry.isIntersecting);
       if (this.#seen) this.schedule();
-    }, { rootMargin: "300px" });
+    }, { rootMargin: "80px" });
     watch.observe(this.#frame);
     new ResizeObserver(() => this.schedule()).observe(this.#frame);
     const canvas = this.canvas;
@@ -174,6 +194,7 @@ export abstract class Plot {
     canvas.addEventListener("dblclick", () => this.page.reset(this.options.brush));
     canvas.addEventListener("wheel", (e) => this.#wheel(e), { passive: false });
     canvas.addEventListener("keydown", (e) => this.#key(e));
+    canvas.addEventListener("blur", () => { this.#cursor = null; this.page.tip.hide(); });
   }
 
   #place(e: MouseEvent): { x: number; y: number } {
@@ -251,7 +272,21 @@ export abstract class Plot {
     this.#zoom(Math.exp(Math.max(-60, Math.min(60, e.deltaY)) / 150), Math.min(1, Math.max(0, x / this.width)));
   }
 
+  /** Points with the keys, as the pointer does with the hand: what is there is shown and said. */
+  #point(dx: number, dy: number): void {
+    const from = this.#cursor ?? { x: this.width / 2, y: this.height / 2 };
+    const [x, y] = [Math.min(this.width - 1, Math.max(0, from.x + dx)), Math.min(this.height - 1, Math.max(0, from.y + dy))];
+    this.#cursor = { x, y };
+    const box = this.canvas.getBoundingClientRect();
+    this.page.tip.show(this.hint(x, y), box.left + MARGIN.left + x, box.top + MARGIN.top + y, true);
+    this.page.cross(this.isTime() ? this.x().value(x) : null);
+  }
+
   #key(e: KeyboardEvent): void {
+    const points: Record<string, [number, number]> = { ArrowLeft: [-6, 0], ArrowRight: [6, 0], ArrowUp: [0, -6], ArrowDown: [0, 6] };
+    const move = points[e.key];
+    if (e.shiftKey && move) { e.preventDefault(); this.#point(...move); return; }
+    if (e.key === "Enter" && this.#cursor) { e.preventDefault(); this.click(this.#cursor.x, this.#cursor.y); return; }
     const [a, b] = this.x().domain, step = (b - a) / 5;
     const keys: Record<string, () => void> = {
       ArrowLeft: () => this.moveX([a - step, b - step]),

@@ -1,14 +1,16 @@
 // Traced calls as bars: over time by rank, by offset or by duration, and by offset over ranks.
 // They are drawn into pixels by hand, because a quarter of a million shapes a frame is more than
-// a canvas draws; beside each pixel stands which call it is, for the pointer.
+// a canvas draws. Calls of a rank go into one line of pixels, which is then made as high as the
+// rank is drawn: a frame costs as much as there are calls in sight, not as there are pixels.
 
 import type { Page } from "./page";
 import type { Scale } from "./scale";
-import { type Hint, MARGIN, Plot, type Options } from "./plot";
+import { type Hint, Plot, type Options } from "./plot";
 import { linear, log, niceTicks } from "./scale";
 import { bytes, count, plural, seconds, shortPath } from "./format";
-import { HIDDEN, FADED, SHOWN } from "./marks";
-import { type Rgb, along, mix, pixel } from "./theme";
+import { FADED, HIDDEN, SHOWN } from "./marks";
+import { type Image, sized } from "./paint";
+import { type Rgb, type Theme, along, mix, pixel } from "./theme";
 
 export type Kind = "ranks" | "offsets" | "durations" | "places";
 
@@ -17,13 +19,16 @@ const SIZES = [100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 10
 export class Raster extends Plot {
   readonly #kind: Kind;
   readonly #layer: string | null;
-  #pick: Int32Array = new Int32Array(0);
-  #wide = 0;
+  #image: Image | null = null;
+  #lines: Image | null = null;
+  #colours: { key: unknown[]; of: Uint32Array; faded: number } | null = null;
+  #longest: readonly [number, number] | null = null;
 
   constructor(page: Page, kind: Kind, layer: string | null, options: Options) {
     super(page, options);
     this.#kind = kind;
     this.#layer = layer;
+    page.onFeed(() => { this.#longest = null; });
   }
 
   protected override isTime(): boolean { return this.#kind !== "places"; }
@@ -32,11 +37,7 @@ export class Raster extends Plot {
 
   /** The bytes that are drawn: what was chosen, else all that is touched. */
   #offsets(): readonly [number, number] {
-    const chosen = this.page.store.now.offset;
-    if (chosen) return chosen;
-    let most = 1;
-    for (let i = 0; i < this.page.marks.count; i++) if (this.#shown(i)) most = Math.max(most, this.page.marks.stop[i]!);
-    return [0, most];
+    return this.page.store.now.offset ?? [0, this.page.marks.lastByte(this.page.shade)];
   }
 
   protected override x(): Scale {
@@ -57,13 +58,11 @@ export class Raster extends Plot {
   }
 
   #durations(): readonly [number, number] {
+    if (this.#longest) return this.#longest;
     let low = Infinity, high = 0;
-    const { marks } = this.page;
-    for (let i = 0; i < marks.count; i++) {
-      const long = marks.longest[i]!;
-      if (long > 0) { low = Math.min(low, long); high = Math.max(high, long); }
-    }
-    return high > 0 ? [10 ** Math.floor(Math.log10(Math.max(low, 1e-9))), 10 ** Math.ceil(Math.log10(high) + 1e-9)] : [1e-6, 1];
+    for (const long of this.page.marks.longest) if (long > 0) { low = Math.min(low, long); high = Math.max(high, long); }
+    this.#longest = high > 0 ? [10 ** Math.floor(Math.log10(Math.max(low, 1e-9))), 10 ** Math.ceil(Math.log10(high) + 1e-9)] : [1e-6, 1];
+    return this.#longest;
   }
 
   protected override moveX(range: readonly [number, number]): void {
@@ -78,90 +77,128 @@ export class Raster extends Plot {
   }
 
   protected draw(): void {
-    this.note.textContent = this.#notes();
-    const ratio = devicePixelRatio || 1, { marks, shade } = this.page, now = this.page.store.now;
+    if (!this.page.store.moving) this.note.textContent = this.#notes();
+    const ratio = devicePixelRatio || 1, paper = pixel(this.page.theme.paper);
     const wide = Math.max(1, Math.round(this.width * ratio)), high = Math.max(1, Math.round(this.height * ratio));
-    this.#wide = wide;
-    if (this.#pick.length !== wide * high) this.#pick = new Int32Array(wide * high);
-    this.#pick.fill(-1);
-    const image = this.context.createImageData(wide, high), out = new Uint32Array(image.data.buffer);
-    out.fill(pixel(this.page.theme.paper));
-    const x = this.x(), y = this.y(), colours = this.#colours();
-    const thick = this.#kind === "durations" ? Math.round(2 * ratio) : 1;
-    // What is faded lies below what is meant.
-    for (const pass of [FADED, SHOWN]) for (let i = 0; i < marks.count; i++) {
-      if (shade[i] !== pass || !this.#shown(i)) continue;
-      if (this.#kind === "places" ? !marks.within(i, now) : marks.end[i]! < x.domain[0] || marks.start[i]! > x.domain[1]) continue;
-      const [a, b] = this.#kind === "places" ? [marks.offset[i]!, marks.stop[i]!] : [marks.start[i]!, marks.end[i]!];
-      const x0 = Math.max(0, Math.floor(x.at(a) * ratio)), x1 = Math.min(wide - 1, Math.max(x0, Math.ceil(x.at(b) * ratio) - 1));
-      const [y0, y1] = this.#rows(i, y, ratio, high, thick);
-      const colour = pass === FADED ? colours.faded : colours.of(i);
-      for (let py = y0; py <= y1; py++) for (let px = x0; px <= x1; px++) { out[py * wide + px] = colour; this.#pick[py * wide + px] = i; }
+    const image = this.#image = sized(this.#image, wide, high);
+    if (this.#kind === "ranks" || this.#kind === "places") {
+      const [first, last] = this.page.ranks();
+      const lines = this.#lines = sized(this.#lines, wide, Math.min(high, last - first + 1));
+      lines.clear(paper);
+      this.#paintRanks(lines, first, last - first + 1);
+      if (this.#kind === "ranks") this.#paintOpens(lines, 1, (i) => Math.floor((this.page.opens.rank[i]! - first) * lines.high / (last - first + 1)));
+      image.spread(lines, paper, Math.round(ratio));
+    } else {
+      image.clear(paper);
+      this.#paintPlaces(image, ratio);
     }
-    this.context.putImageData(image, Math.round(MARGIN.left * ratio), Math.round(MARGIN.top * ratio));
+    this.picture(image.data);
     const unit = this.#kind === "offsets" ? "bytes" : this.#kind === "durations" ? "seconds" : "rank";
     this.axes(unit, this.#kind === "offsets" ? "offset" : this.#kind === "durations" ? "duration" : this.#layer ? `${this.#layer} rank` : "rank");
   }
 
-  /** First and last row of pixels of a call; outside the picture the last is before the first. */
-  #rows(i: number, y: Scale, ratio: number, high: number, thick: number): [number, number] {
-    const { marks } = this.page;
-    let top: number, bottom: number;
-    if (this.#kind === "offsets") [top, bottom] = [y.at(marks.stop[i]!), y.at(marks.offset[i]!)];
-    else if (this.#kind === "durations") { const at = y.at(Math.max(marks.longest[i]!, 1e-9)); [top, bottom] = [at, at]; }
-    else {
-      const rank = marks.rank[i]!, last = rank + this.page.report.marks.ranks_per_mark;
-      // A hair of space between ranks while there is room for it.
-      const gap = this.height / (y.domain[1] - y.domain[0]) > 5 ? 1 : 0;
-      [top, bottom] = [y.at(last) + gap, y.at(rank)];
+  /** The passes of a frame: what is faded lies below what is meant. */
+  #passes(): number[] { return this.page.finding() && !this.page.store.now.only ? [FADED, SHOWN] : [SHOWN]; }
+
+  #paintRanks(lines: Image, first: number, ranks: number): void {
+    const { marks, shade, store: { now } } = this.page, { of, faded } = this.#pixels();
+    const across = this.#kind === "places", [low, high] = this.x().domain, scale = lines.wide / (high - low);
+    const from = across ? marks.offset : marks.start, to = across ? marks.stop : marks.end;
+    const [begin, end] = across ? now.time ? marks.between(...now.time) : [0, marks.count] : marks.between(low, high);
+    const per = this.page.report.marks.ranks_per_mark, line = lines.high / ranks;
+    const layer = this.#layer === null ? -1 : marks.layers.indexOf(this.#layer);
+    for (const pass of this.#passes()) for (let i = begin; i < end; i++) {
+      if (shade[i] !== pass || layer >= 0 && marks.kind[i]! >> 1 !== layer) continue;
+      const rank = marks.rank[i]! - first;
+      if (rank + per <= 0 || rank >= ranks || to[i]! < low || from[i]! > high || across && now.time && marks.end[i]! < now.time[0]) continue;
+      const x0 = Math.floor((from[i]! - low) * scale), x1 = Math.max(x0, Math.ceil((to[i]! - low) * scale) - 1);
+      const y0 = Math.floor(rank * line), y1 = per === 1 ? y0 : Math.max(y0, Math.ceil((rank + per) * line) - 1);
+      lines.bar(x0, x1, y0, y1, pass === FADED ? faded : of[i]!, i);
     }
-    const y0 = Math.floor(top * ratio), y1 = Math.max(y0 + thick - 1, Math.ceil(bottom * ratio) - 1);
-    return y1 < 0 || y0 >= high ? [0, -1] : [Math.max(0, y0), Math.min(high - 1, y1)];
   }
 
-  #colours(): { faded: number; of: (i: number) => number } {
-    const { marks, theme: t } = this.page, by = this.page.store.now.colour;
-    const faded = pixel(mix(t.paper, t.faded, 0.55));
-    const read = pixel(t.read), write = pixel(t.write);
-    if (by === "way") return { faded, of: (i) => marks.isWrite(i) ? write : read };
-    const shades = Uint32Array.from({ length: 10 }, (_, at) => pixel(along(t.ramp, at / 9)));
-    if (by === "size") return { faded, of: (i) => shades[sizeBin(marks.bytes[i]! / marks.each[i]!)]! };
+  #paintPlaces(image: Image, ratio: number): void {
+    const { marks, shade } = this.page, { of, faded } = this.#pixels(), [low, high] = this.x().domain;
+    const scale = image.wide / (high - low), y = this.y(), thick = this.#kind === "durations" ? Math.round(2 * ratio) : 1;
+    const [first, last] = this.page.ranks(), [begin, end] = marks.between(low, high), durations = this.#kind === "durations";
+    const [bottom, top] = y.domain, up = image.high / (top - bottom);
+    for (const pass of this.#passes()) for (let i = begin; i < end; i++) {
+      const rank = marks.rank[i]!;
+      if (shade[i] !== pass || marks.end[i]! < low || rank < first || rank > last) continue;
+      const x0 = Math.floor((marks.start[i]! - low) * scale), x1 = Math.max(x0, Math.ceil((marks.end[i]! - low) * scale) - 1);
+      const y0 = durations ? Math.min(image.high - thick, Math.round(y.at(Math.max(marks.longest[i]!, 1e-9)) * ratio)) : Math.floor(image.high - (marks.stop[i]! - bottom) * up);
+      const y1 = Math.max(y0 + thick - 1, durations ? 0 : Math.ceil(image.high - (marks.offset[i]! - bottom) * up) - 1);
+      image.bar(x0, x1, y0, y1, pass === FADED ? faded : of[i]!, i);
+    }
+    if (durations) this.#paintOpens(image, thick, (i) => Math.min(image.high - thick, Math.round(y.at(Math.max(this.page.opens.length[i]!, 1e-9)) * ratio)));
+    else this.#paintConflicts(image, ratio, scale, up);
+  }
+
+  /** Opens and closes, at the row that each belongs to. They are neither reads nor writes. */
+  #paintOpens(image: Image, thick: number, row: (i: number) => number): void {
+    const { opens, conflicts, store: { now } } = this.page, colour = pixel(this.page.theme.meta), [low, high] = this.x().domain, scale = image.wide / (high - low);
+    const [first, last] = this.page.ranks(), finding = this.page.finding();
+    if (now.way !== null || finding && now.only) return;
+    for (let i = 0; i < opens.count; i++) {
+      const start = opens.start[i]!, end = start + opens.length[i]!, rank = opens.rank[i]!;
+      if (end < low || start > high || rank < first || rank > last || now.file !== null && opens.file[i] !== now.file || this.#layer !== null && opens.layer(i) !== this.#layer || now.layer !== null && opens.layer(i) !== now.layer) continue;
+      const x0 = Math.floor((start - low) * scale), y0 = row(i);
+      image.bar(x0, Math.max(x0, Math.ceil((end - low) * scale) - 1), y0, y0 + thick - 1, colour, -2 - conflicts.count - i);
+    }
+  }
+
+  /** Conflicts lie above the calls, never smaller than can be seen. */
+  #paintConflicts(image: Image, ratio: number, scale: number, up: number): void {
+    const { conflicts, store: { now } } = this.page, colour = pixel(this.page.theme.alarm), [low] = this.x().domain, [bottom] = this.y().domain;
+    if (!now.conflicts) return;
+    const least = Math.round(2 * ratio), [first, last] = this.page.ranks();
+    for (let i = 0; i < conflicts.count; i++) {
+      if (now.file !== null && conflicts.file[i] !== now.file || conflicts.rank[i]! < first || conflicts.rank[i]! > last) continue;
+      const x = Math.floor((conflicts.time[i]! - low) * scale);
+      const y1 = Math.ceil(image.high - (conflicts.offset[i]! - bottom) * up) - 1, y0 = Math.min(y1 - least, Math.floor(image.high - (conflicts.offset[i]! + conflicts.extent[i]! - bottom) * up));
+      if (x >= -least && x < image.wide && y1 >= 0 && y0 < image.high) image.bar(x - 1, x + least - 1, y0, y1, colour, -2 - i);
+    }
+  }
+
+  /** The colour of each call; made anew only when the colouring or the theme changes. */
+  #pixels(): { of: Uint32Array; faded: number } {
+    const { marks, theme: t, store: { now } } = this.page, key = [marks, t, now.colour];
+    if (this.#colours && key.every((one, at) => one === this.#colours!.key[at])) return this.#colours;
+    const of = new Uint32Array(marks.count), many = 255, table = palette(t, now.colour, many + 1);
     const ranks = Math.max(1, this.page.rankCount() - 1);
-    const many = Uint32Array.from({ length: 256 }, (_, at) => pixel(along(t.ramp, at / 255)));
-    return { faded, of: (i) => many[Math.round(marks.rank[i]! / ranks * 255)]! };
+    for (let i = 0; i < marks.count; i++) {
+      of[i] = now.colour === "way" ? table[marks.kind[i]! & 1]! : now.colour === "size" ? table[sizeBin(marks.bytes[i]! / marks.each[i]!)]! : table[Math.round(marks.rank[i]! / ranks * many)]!;
+    }
+    this.#colours = { key, of, faded: pixel(mix(t.paper, t.faded, 0.55)) };
+    return this.#colours;
   }
 
   #notes(): string {
-    const { marks, report } = this.page, now = this.page.store.now;
+    const { marks, report, conflicts } = this.page, now = this.page.store.now;
     const parts = [];
     if (this.#kind === "offsets" || this.#kind === "places") {
       const file = now.file === null ? null : report.files[now.file];
       parts.push(file ? shortPath(file.path) : report.files.length > 1 ? "all files over each other; choose one in the table of files" : "");
     }
-    if (this.#kind === "durations") parts.push(marks.exact ? "each call" : "the longest call of each group");
+    if (this.#kind === "offsets" && conflicts.count > 0) parts.push(`${conflicts.cut ? "the first " : ""}${plural(conflicts.count, "conflict")} between ranks`);
+    if (this.#kind === "durations") parts.push(marks.exact ? "each call" : "the longest call of each group", this.page.opens.count < this.page.opens.all ? `the ${count(this.page.opens.count)} longest of ${count(this.page.opens.all)} opens and closes` : "");
     if (!marks.exact) parts.push(`${count(marks.calls)} calls in ${count(marks.count)} groups of at most ${seconds(report.marks.slice)}`);
     return parts.filter(Boolean).join("; ");
   }
 
   #at(px: number, py: number): number {
     const ratio = devicePixelRatio || 1;
-    // The pointer is wider than a pixel: look around it, nearest first.
-    for (let far = 0; far <= 3; far++) for (let dy = -far; dy <= far; dy++) for (let dx = -far; dx <= far; dx++) {
-      if (Math.max(Math.abs(dx), Math.abs(dy)) !== far) continue;
-      const x = Math.floor(px * ratio) + dx, y = Math.floor(py * ratio) + dy;
-      const found = x >= 0 && x < this.#wide && y >= 0 ? this.#pick[y * this.#wide + x] ?? -1 : -1;
-      if (found >= 0) return found;
-    }
-    return -1;
+    return this.#image?.near(Math.floor(px * ratio), Math.floor(py * ratio), 3) ?? -1;
   }
 
   protected hint(px: number, py: number): Hint | null {
     const i = this.#at(px, py), { marks, report } = this.page;
-    if (i < 0) return null;
-    const n = marks.each[i]!, file = report.files[marks.file[i]!];
+    if (i === -1) return null;
+    if (i < -1) return -2 - i < this.page.conflicts.count ? this.#conflict(-2 - i) : this.#open(-2 - i - this.page.conflicts.count);
+    const n = marks.each[i]!, per = report.marks.ranks_per_mark;
     const lines: [string, string][] = [
-      ["rank", report.marks.ranks_per_mark > 1 ? `${count(marks.rank[i]!)} and ${count(report.marks.ranks_per_mark - 1)} after it` : count(marks.rank[i]!)],
-      ["file", file ? shortPath(file.path, 60) : "one of those that are not listed"],
+      ["rank", per > 1 ? `${count(marks.rank[i]!)} and ${count(per - 1)} after it` : count(marks.rank[i]!)],
+      ["file", this.#file(marks.file[i]!)],
       ["start", seconds(marks.start[i]!)],
       [n > 1 ? "longest" : "duration", seconds(marks.longest[i]!)],
       ["offset", bytes(marks.offset[i]!)],
@@ -171,9 +208,30 @@ export class Raster extends Plot {
     return { title: n > 1 ? `${what}, ${plural(n, "call")}` : what, lines };
   }
 
+  #file(at: number): string {
+    const file = this.page.report.files[at];
+    return file ? shortPath(file.path, 60) : "one of those that are not listed";
+  }
+
+  #conflict(i: number): Hint {
+    const { conflicts: c } = this.page;
+    return { title: `conflict: ${c.kind(i)}`, lines: [
+      ["rank", `${count(c.rank[i]!)}, after rank ${count(c.other[i]!)}`], ["file", this.#file(c.file[i]!)],
+      ["time", seconds(c.time[i]!)], ["bytes", `${bytes(c.extent[i]!)} at ${bytes(c.offset[i]!)}`],
+      ["order", c.racing(i) ? "the first call had not ended: the outcome is open" : "one after the other"]] };
+  }
+
+  #open(i: number): Hint {
+    const { opens } = this.page;
+    return { title: `${opens.layer(i)} ${opens.isClose(i) ? "close" : "open"}`, lines: [["rank", count(opens.rank[i]!)], ["file", this.#file(opens.file[i]!)], ["start", seconds(opens.start[i]!)], ["duration", seconds(opens.length[i]!)]] };
+  }
+
   protected override click(px: number, py: number): void {
-    const i = this.#at(px, py);
-    if (i >= 0 && this.page.marks.file[i]! < this.page.report.files.length) this.page.store.choose({ file: this.page.marks.file[i]! });
+    const i = this.#at(px, py), { marks, conflicts, opens, report } = this.page, other = -2 - i;
+    // A file's number means another file in another run.
+    if (this.page.suffix) return;
+    const file = i >= 0 ? marks.file[i]! : i === -1 ? report.files.length : other < conflicts.count ? conflicts.file[other]! : opens.file[other - conflicts.count]!;
+    if (file < report.files.length) this.page.store.choose({ file });
   }
 
   protected rows(): (string | number)[][] {
@@ -182,6 +240,8 @@ export class Raster extends Plot {
     for (let i = 0; i < marks.count; i++) if (this.#shown(i) && marks.within(i, now)) {
       rows.push([marks.layer(i), marks.isWrite(i) ? "write" : "read", marks.rank[i]!, report.files[marks.file[i]!]?.path ?? "", marks.start[i]!, marks.end[i]!, marks.offset[i]!, marks.bytes[i]!, marks.each[i]!, marks.busy[i]!, marks.longest[i]!]);
     }
+    const { opens } = this.page;
+    for (let i = 0; i < opens.count && this.#kind === "durations"; i++) rows.push([opens.layer(i), opens.isClose(i) ? "close" : "open", opens.rank[i]!, report.files[opens.file[i]!]?.path ?? "", opens.start[i]!, opens.start[i]! + opens.length[i]!, "", "", 1, opens.length[i]!, opens.length[i]!]);
     return rows;
   }
 
@@ -193,16 +253,25 @@ export class Raster extends Plot {
   }
 }
 
+/** Read and write, ten sizes, or so many ranks. */
+function palette(t: Theme, by: "way" | "size" | "rank", many: number): Uint32Array {
+  if (by === "way") return Uint32Array.of(pixel(t.read), pixel(t.write));
+  const length = by === "size" ? SIZES.length + 1 : many;
+  return Uint32Array.from({ length }, (_, at) => pixel(along(t.ramp, at / (length - 1))));
+}
+
 /** Which of ten bins a size falls into; a size equal to a bound is inside. */
 export function sizeBin(size: number): number {
-  const at = SIZES.findIndex((bound) => size <= bound);
-  return at < 0 ? SIZES.length : at;
+  for (let at = 0; at < SIZES.length; at++) if (size <= SIZES[at]!) return at;
+  return SIZES.length;
 }
 
 /** The colours in words, for the legend. */
 export function legend(page: Page): { text: string; colour: Rgb }[] {
   const t = page.theme, by = page.store.now.colour;
-  if (by === "way") return [{ text: "read", colour: t.read }, { text: "write", colour: t.write }];
+  const meta = page.opens.count > 0 ? [{ text: "open, close", colour: t.meta }] : [];
+  const clash = page.conflicts.count > 0 && page.store.now.conflicts ? [{ text: "conflict", colour: t.alarm }, ...meta] : meta;
+  if (by === "way") return [{ text: "read", colour: t.read }, { text: "write", colour: t.write }, ...clash];
   const ends = by === "size" ? ["≤ 100 B", "> 1 GiB"] : ["rank 0", `rank ${count(page.rankCount() - 1)}`];
-  return [{ text: ends[0]!, colour: t.ramp[0]! }, { text: "", colour: t.ramp[2]! }, { text: "", colour: t.ramp[4]! }, { text: ends[1]!, colour: t.ramp[5]! }];
+  return [{ text: ends[0]!, colour: t.ramp[0]! }, { text: "", colour: t.ramp[2]! }, { text: "", colour: t.ramp[4]! }, { text: ends[1]!, colour: t.ramp[5]! }, ...clash];
 }

@@ -14,7 +14,7 @@ export function saveCanvas(canvas: HTMLCanvasElement, name: string): void {
 }
 
 /** A drawing that stands alone: the colours that the page's style gives are written into it. */
-export function saveSvg(drawing: SVGElement, name: string): void {
+function alone(drawing: SVGElement): string {
   const copy = drawing.cloneNode(true) as SVGElement;
   const [from, to] = [drawing.querySelectorAll("*"), copy.querySelectorAll("*")];
   from.forEach((node, at) => {
@@ -22,7 +22,26 @@ export function saveSvg(drawing: SVGElement, name: string): void {
     for (const name of ["fill", "stroke", "font-size", "font-family", "opacity"]) twin.setAttribute(name, style.getPropertyValue(name));
   });
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-  save(new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" }), `${name}.svg`);
+  return new XMLSerializer().serializeToString(copy);
+}
+
+export function saveSvg(drawing: SVGElement, name: string): void { saveText(alone(drawing), "image/svg+xml", `${name}.svg`); }
+
+export function saveText(text: string, type: string, name: string): void { save(new Blob([text], { type }), name); }
+
+/** A drawing as pixels, twice as fine as it is shown. */
+export function savePicture(drawing: SVGElement, name: string): void {
+  const { width, height } = drawing.getBoundingClientRect(), picture = new Image();
+  const source = alone(drawing).replace("<svg", `<svg width="${width * 2}" height="${height * 2}"`);
+  picture.onload = () => {
+    const canvas = document.createElement("canvas"), context = canvas.getContext("2d")!;
+    [canvas.width, canvas.height] = [Math.max(1, width * 2), Math.max(1, height * 2)];
+    context.fillStyle = getComputedStyle(document.body).backgroundColor;
+    context.fillRect(0, 0, canvas.width, canvas.height);
+    context.drawImage(picture, 0, 0);
+    saveCanvas(canvas, name);
+  };
+  picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(source)}`;
 }
 
 /** A cell of a CSV file. What a spreadsheet would take for a formula is quoted as text. */

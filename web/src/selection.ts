@@ -17,13 +17,15 @@ export interface Selection {
   only: boolean;
   /** How calls are coloured. */
   colour: "way" | "size" | "rank";
+  /** Whether conflicts are marked where offsets are drawn. */
+  conflicts: boolean;
   /** Which table is open. */
   table: string;
 }
 
 export const NOTHING: Selection = {
   time: null, ranks: null, offset: null, file: null, layer: null, way: null, phase: null,
-  finding: null, only: false, colour: "way", table: "files",
+  finding: null, only: false, colour: "way", conflicts: true, table: "files",
 };
 
 const number = (value: number) => String(Number(value.toPrecision(9)));
@@ -43,6 +45,7 @@ export function encode(s: Selection): string {
   if (s.finding !== null) put("finding", String(s.finding));
   if (s.only) put("only", "1");
   if (s.colour !== NOTHING.colour) put("colour", s.colour);
+  if (!s.conflicts) put("conflicts", "0");
   if (s.table !== NOTHING.table) put("table", s.table);
   return words.join("&");
 }
@@ -66,55 +69,92 @@ export function decode(fragment: string): Selection {
     file: whole("file"), layer: words.get("layer"), way: among("way", ["read", "write"] as const),
     phase: whole("phase"), finding: whole("finding"), only: words.get("only") === "1",
     colour: among("colour", ["way", "size", "rank"] as const) ?? NOTHING.colour,
+    conflicts: words.get("conflicts") !== "0",
     table: words.get("table") ?? NOTHING.table,
   };
 }
 
 type Listener = (now: Selection, before: Selection) => void;
 
+/** How long nothing may move until the slow parts follow, in milliseconds. */
+const CALM = 140;
+
 /** The one selection of the page. */
 export class Store {
   #now: Selection;
+  #told: Selection;
   #listeners: Listener[] = [];
-  #settle = 0;
+  #followers: (() => void)[] = [];
+  #moving = 0;
 
   constructor() {
-    this.#now = decode(location.hash);
-    addEventListener("popstate", () => this.#tell(decode(location.hash)));
-    addEventListener("hashchange", () => this.#tell(decode(location.hash)));
+    this.#now = this.#told = decode(location.hash);
+    addEventListener("popstate", () => this.#arrive());
+    addEventListener("hashchange", () => this.#arrive());
   }
 
   get now(): Selection { return this.#now; }
 
+  /** Whether a drag or a turn of the wheel is under way. */
+  get moving(): boolean { return this.#moving !== 0; }
+
+  /** Told when a choice is made, and once when a movement has ended: tables, charts, text. */
   listen(listener: Listener): void { this.#listeners.push(listener); }
+
+  /** Told at every step: what must keep up with the hand. */
+  follow(follower: () => void): void { this.#followers.push(follower); }
 
   /** A step that can be undone. */
   choose(change: Partial<Selection>): void {
-    this.#write({ ...this.#now, ...change }, "push");
-  }
-
-  /** One of many small steps (a drag, a turn of the wheel) that are undone together. */
-  drift(change: Partial<Selection>): void {
-    const first = Date.now() - this.#settle > 800;
-    this.#settle = Date.now();
-    this.#write({ ...this.#now, ...change }, first ? "push" : "replace");
-  }
-
-  undo(): void { history.back(); }
-
-  #write(next: Selection, how: "push" | "replace"): void {
-    const fragment = encode(next);
-    if (fragment === encode(this.#now)) return;
-    const address = fragment ? `#${fragment}` : location.pathname + location.search;
-    if (how === "push") history.pushState(null, "", address);
-    else history.replaceState(null, "", address);
-    this.#tell(next);
-  }
-
-  #tell(next: Selection): void {
-    const before = this.#now;
-    if (encode(before) === encode(next)) return;
+    this.#rest();
+    const next = { ...this.#now, ...change };
+    if (encode(next) === encode(this.#now)) return;
     this.#now = next;
-    for (const listener of this.#listeners) listener(next, before);
+    history.pushState(null, "", address(next));
+    this.#tell();
   }
+
+  /** One of many small steps (a drag, a turn of the wheel) that are undone together. The address
+   *  is written at the first and when all is calm again: browsers refuse more. */
+  drift(change: Partial<Selection>): void {
+    const next = { ...this.#now, ...change };
+    if (encode(next) === encode(this.#now)) return;
+    const first = !this.moving;
+    this.#now = next;
+    if (first) history.pushState(null, "", address(next));
+    clearTimeout(this.#moving);
+    this.#moving = setTimeout(() => this.#rest(), CALM) as unknown as number;
+    for (const follower of this.#followers) follower();
+  }
+
+  undo(): void { this.#rest(); history.back(); }
+
+  /** Ends a movement: the address and the slow parts catch up. */
+  #rest(): void {
+    if (!this.moving) return;
+    clearTimeout(this.#moving);
+    this.#moving = 0;
+    history.replaceState(null, "", address(this.#now));
+    this.#tell();
+  }
+
+  #arrive(): void {
+    clearTimeout(this.#moving);
+    this.#moving = 0;
+    this.#now = decode(location.hash);
+    this.#tell();
+  }
+
+  #tell(): void {
+    const before = this.#told;
+    if (encode(before) === encode(this.#now)) return;
+    this.#told = this.#now;
+    for (const follower of this.#followers) follower();
+    for (const listener of this.#listeners) listener(this.#now, before);
+  }
+}
+
+function address(s: Selection): string {
+  const fragment = encode(s);
+  return fragment ? `#${fragment}` : location.pathname + location.search;
 }

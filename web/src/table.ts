@@ -14,7 +14,7 @@ export interface Column<Row> {
 
 export interface TableOptions<Row> {
   id: string; caption: string; rows: Row[]; columns: Column<Row>[];
-  /** Sorted by this column at first; numbers from the largest. */
+  /** Sorted by this column at first, numbers from the largest; -1 keeps the order of the rows. */
   sort: number;
   /** Whether a row is what was chosen or what a finding is about. */
   chosen?: (row: Row) => boolean;
@@ -47,8 +47,9 @@ export class Table<Row> {
   }
 
   #sorted(): Row[] {
-    const { columns, rows } = this.#options, by = columns[this.#sort]!;
+    const { columns, rows } = this.#options, by = columns[this.#sort];
     const hit = (row: Row) => !this.#search || columns.some((c) => String(c.value(row)).toLowerCase().includes(this.#search));
+    if (!by) return rows.filter(hit);
     const compare = (a: Row, b: Row) => {
       const [x, y] = [by.value(a), by.value(b)];
       const order = typeof x === "number" && typeof y === "number" ? y - x : String(x).localeCompare(String(y));

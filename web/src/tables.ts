@@ -1,7 +1,7 @@
 // Files, ranks, phases, layers, file systems and storage targets as tables, one open at a time.
 
 import type { Page } from "./page";
-import type { File, Layer, Ost, Phase } from "./model";
+import type { File, Layer, Ost, Phase, Report, Site } from "./model";
 import { type Column, Table } from "./table";
 import { h } from "./element";
 import { bytes, count, plural, rate, seconds, shortPath } from "./format";
@@ -9,6 +9,8 @@ import { choosePhase } from "./timeline";
 
 interface RankRow { rank: number; seconds: number; bytes: number; reads: number; writes: number }
 interface System { mount: string; kind: string; files: number; bytes: number; seconds: number }
+
+type Function = Report["functions"][number];
 
 const total = (parts: readonly number[]) => parts.reduce((a, b) => a + b, 0);
 const sized = <R>(name: string, value: (row: R) => number): Column<R> => ({ name, value, text: (row) => bytes(value(row)) });
@@ -29,6 +31,8 @@ export class Tables {
     if (r.ranks.count > 0) this.#add("ranks", `Ranks ${count(r.ranks.count)}`, () => this.#ranks());
     if (r.phases) this.#add("phases", `Phases ${count(r.phases.list.length)}`, () => this.#phases());
     this.#add("layers", `Layers ${r.layers.length}`, () => this.#layers());
+    if (r.functions.some((one) => one.calls > 0)) this.#add("functions", "Functions", () => this.#functions());
+    if (r.sites.length > 0) this.#add("sites", `Call sites ${count(r.sites.length)}`, () => this.#sites());
     this.#add("systems", "File systems", () => this.#systems());
     if (r.osts.list.length > 0) this.#add("osts", `Storage targets ${r.osts.list.length}`, () => this.#osts());
     this.node = h("section", { class: "tables", "aria-label": "Tables" }, this.#tabs, this.#panel);
@@ -130,6 +134,22 @@ export class Tables {
         timed("time, all ranks", (l) => total(l.seconds)), timed("reading", (l) => l.seconds[0]), timed("writing", (l) => l.seconds[1]), timed("metadata", (l) => l.seconds[2]),
       ],
       chosen: (l) => store.now.layer === l.name, choose: (l) => store.choose({ layer: store.now.layer === l.name ? null : l.name }),
+    });
+  }
+
+  #functions(): Table<Function> {
+    return new Table<Function>({
+      id: "functions", caption: "Functions", rows: this.#page.report.functions.filter((one) => one.calls > 0 || (one.seconds ?? 0) > 0), sort: 2,
+      columns: [{ name: "function", value: (f) => f.name }, { name: "layer", value: (f) => f.layer }, { name: "calls", value: (f) => f.calls },
+        { name: "time, all ranks", value: (f) => f.seconds ?? 0, text: (f) => f.seconds === null ? "–" : seconds(f.seconds) }],
+    });
+  }
+
+  #sites(): Table<Site> {
+    return new Table<Site>({
+      id: "sites", caption: "Call sites", rows: this.#page.report.sites, sort: 2,
+      columns: [{ name: "place", value: (s) => s.site, text: (s) => { const node = h("span", { title: s.stack.join("\n") }, s.site); return node; } }, { name: "calls what", value: (s) => s.function }, timed("time, all ranks", (s) => s.seconds),
+        { name: "calls", value: (s) => s.calls }, { name: "failed", value: (s) => s.failed }, sized("bytes", (s) => s.bytes), { name: "source", value: (s) => s.source === null ? "–" : `${s.source}${s.line === null ? "" : `:${s.line}`}`, text: (s) => s.source === null ? "–" : shortPath(`${s.source}${s.line === null ? "" : `:${s.line}`}`, 48) }],
     });
   }
 

@@ -5,7 +5,7 @@ export type Rgb = readonly [number, number, number];
 
 export interface Theme {
   ink: string; muted: string; line: string; ground: string;
-  read: Rgb; write: Rgb; faded: Rgb; paper: Rgb; accent: string;
+  read: Rgb; write: Rgb; faded: Rgb; paper: Rgb; alarm: Rgb; meta: Rgb; accent: string;
   /** From little to much. */
   ramp: readonly Rgb[];
   css: (rgb: Rgb) => string;
@@ -23,7 +23,7 @@ export function theme(): Theme {
     ink: value("--ink"), muted: value("--muted"), line: value("--line"), ground: value("--panel"),
     accent: value("--accent"),
     read: parse(value("--read")), write: parse(value("--write")),
-    faded: parse(value("--faded")), paper: parse(value("--panel")),
+    faded: parse(value("--faded")), paper: parse(value("--panel")), alarm: parse(value("--alarm")), meta: parse(value("--meta")),
     ramp: ["--ramp-1", "--ramp-2", "--ramp-3", "--ramp-4", "--ramp-5", "--ramp-6"].map((n) => parse(value(n))),
     css: ([r, g, b]) => `rgb(${r} ${g} ${b})`,
   };

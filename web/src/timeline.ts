@@ -2,66 +2,85 @@
 // phases above.
 
 import type { Page } from "./page";
-import type { Lane, Phase } from "./model";
+import type { Numbers } from "./column";
+import type { Basis, Lane, Phase } from "./model";
 import type { Scale } from "./scale";
 import { type Hint, Plot } from "./plot";
 import { linear } from "./scale";
 import { bytes, percent, plural, rate, seconds } from "./format";
 
-interface Band { layer: string; basis: string; read: Lane | null; write: Lane | null }
+interface Band { layer: string; basis: Basis; read: Lane | null; write: Lane | null }
 
 const PHASE_HEIGHT = 20, BAND_GAP = 8;
 
+/** Pixels above the bands for the phases. */
+function headHeight(page: Page): number { return page.report.phases ? PHASE_HEIGHT : 0; }
+
 export class Timeline extends Plot {
-  readonly #bands: Band[] = [];
-  /** Pixels above the bands for the phases. */
-  readonly #head: number;
+  #bands: Band[] = [];
+  /** What a band is drawn against, where other runs have the same layer. */
+  #peaks: Map<string, number> | null = null;
 
   constructor(page: Page) {
+    const bands = new Set(page.report.timeline.lanes.map((lane) => lane.layer)).size;
+    super(page, { id: page.id("timeline"), title: "The whole job", height: Math.max(72, 34 + headHeight(page) + bands * ((bands <= 2 ? 46 : 36) + BAND_GAP)), brush: "time" });
+    page.onFeed(() => this.#take());
+    this.#take();
+  }
+
+  /** Draws bands against the peaks of all of these, so that heights can be compared. */
+  static align(timelines: Timeline[]): void {
+    const peaks = new Map<string, number>();
+    for (const one of timelines) for (const band of one.#bands) peaks.set(band.layer, Math.max(peaks.get(band.layer) ?? 0, one.#highest(band)));
+    for (const one of timelines) one.#peaks = peaks;
+  }
+
+  #take(): void {
     const bands = new Map<string, Band>();
-    for (const lane of page.report.timeline.lanes) {
+    for (const lane of this.page.report.timeline.lanes) {
       const band = bands.get(lane.layer) ?? { layer: lane.layer, basis: lane.basis, read: null, write: null };
       band[lane.way] = lane;
       bands.set(lane.layer, band);
     }
-    const high = bands.size <= 2 ? 46 : 36;
-    const top = page.report.phases ? PHASE_HEIGHT : 0;
-    super(page, { id: "timeline", title: "The whole job", height: Math.max(72, 34 + top + bands.size * (high + BAND_GAP)), brush: "time" });
-    this.#head = top;
-    this.#bands.push(...bands.values());
-    const spread = this.#bands.filter((band) => band.basis === "spread").map((band) => band.layer), meta = page.report.verdict.parts[2];
-    const parts = ["share of ranks that were busy"];
-    if (spread.length > 0) parts.push(`${spread.join(", ")}: no trace, seconds spread evenly from first to last call`);
-    if (meta > 0.05 * page.report.verdict.seconds) parts.push(`${seconds(meta)} in metadata calls have no times and are not drawn`);
-    this.note.textContent = parts.join("; ");
+    this.#bands = [...bands.values()];
+    const { verdict } = this.page.report, meta = verdict.parts[2];
+    const of = (basis: Basis) => this.#bands.filter((band) => band.basis === basis).map((band) => band.layer).join(", ");
+    const parts = [of("traced") || of("spread") ? "share of ranks that were busy" : ""];
+    if (of("counted")) parts.push(`${of("counted")}: no trace, bytes counted over time`);
+    if (of("spread")) parts.push(`${of("spread")}: no trace, seconds spread evenly from first to last call`);
+    if (meta > 0.05 * verdict.seconds) parts.push(`${seconds(meta)} in metadata calls have no times and are not drawn`);
+    this.note.textContent = parts.filter(Boolean).join("; ");
   }
 
   protected y(): Scale { return linear([0, 1], [this.height, 0]); }
 
   #top(at: number): { top: number; high: number } {
-    const all = this.height - this.#head, high = all / Math.max(1, this.#bands.length);
-    return { top: this.#head + at * high, high: high - BAND_GAP };
+    const head = headHeight(this.page), all = this.height - head, high = all / Math.max(1, this.#bands.length);
+    return { top: head + at * high, high: high - BAND_GAP };
   }
 
   protected draw(): void {
-    const c = this.context, t = this.page.theme;
+    const c = this.context, t = this.page.theme, [read, write] = [t.css(t.read), t.css(t.write)];
     c.font = "11px system-ui, sans-serif";
     const all = this.#bands.map((band) => this.#columns(band));
-    const peaks = all.map((values) => values.reduce((most, v) => Math.max(most, v[0] + v[1]), 0));
+    const shares = all.filter((_, at) => this.#bands[at]!.basis !== "counted");
     // A band fills its height at its own peak, unless that is next to nothing beside the others.
-    const floor = Math.max(...peaks, 0) / 20;
+    const floor = Math.max(0, ...shares.map((values) => values.peak)) / 20;
     this.#bands.forEach((band, at) => {
-      const { top, high } = this.#top(at), values = all[at]!, peak = peaks[at]!, most = Math.max(peak, floor);
+      const { top, high } = this.#top(at), values = all[at]!, counted = band.basis === "counted";
+      const most = this.#peaks?.get(band.layer) ?? (counted ? values.peak : Math.max(values.peak, floor)), ground = top + high;
       c.fillStyle = t.ink; c.textAlign = "right"; c.textBaseline = "middle";
       c.fillText(band.layer, -8, top + high / 2 - 6);
       c.fillStyle = t.muted;
-      if (peak > 0) c.fillText(`peak ${this.#share(peak)}`, -8, top + high / 2 + 8);
-      values.forEach(([read, write], x) => {
-        if (read + write <= 0) return;
-        const r = read / most * high, w = write / most * high;
-        c.fillStyle = t.css(t.write); c.fillRect(x, top + high - Math.max(w, write > 0 ? 1 : 0), 1, Math.max(w, write > 0 ? 1 : 0));
-        c.fillStyle = t.css(t.read); c.fillRect(x, top + high - w - Math.max(r, read > 0 ? 1 : 0), 1, Math.max(r, read > 0 ? 1 : 0));
-      });
+      if (values.peak > 0) c.fillText(counted ? rate(values.peak, 1) : `peak ${this.#share(values.peak)}`, -8, top + high / 2 + 8);
+      const tall = (value: number) => value > 0 ? Math.max(1, value / most * high) : 0;
+      // All bars of a colour in one path: a change of colour costs more than a bar.
+      c.fillStyle = write; c.beginPath();
+      for (let x = 0; x < values.write.length; x++) { const w = tall(values.write[x]!); if (w > 0) c.rect(x, ground - w, 1, w); }
+      c.fill();
+      c.fillStyle = read; c.beginPath();
+      for (let x = 0; x < values.read.length; x++) { const r = tall(values.read[x]!); if (r > 0) c.rect(x, ground - values.write[x]! / most * high - r, 1, r); }
+      c.fill();
       c.strokeStyle = t.line; c.beginPath(); c.moveTo(0, top + high + 0.5); c.lineTo(this.width, top + high + 0.5); c.stroke();
     });
     this.#phases();
@@ -74,20 +93,33 @@ export class Timeline extends Plot {
     return ranks > 8 ? percent(Math.min(1, value)).replace("below ", "<") : (Math.min(1, value) * ranks).toFixed(1);
   }
 
-  /** Per pixel the busiest step's share of ranks that read and wrote. */
-  #columns(band: Band): [number, number][] {
-    const { end, bins } = this.page.report.timeline, x = this.x();
-    const step = end / bins, ranks = Math.max(1, this.page.report.job.nprocs);
-    const read = band.read && this.page.columns.get(band.read.busy), write = band.write && this.page.columns.get(band.write.busy);
-    const out: [number, number][] = [];
-    for (let px = 0; px < this.width; px++) {
-      const from = Math.floor(x.value(px) / step), to = Math.max(from, Math.ceil(x.value(px + 1) / step) - 1);
-      let best: [number, number] = [0, 0];
-      for (let b = Math.max(0, from); b <= Math.min(bins - 1, to); b++) {
-        const now: [number, number] = [(read?.[b] ?? 0) / step / ranks, (write?.[b] ?? 0) / step / ranks];
-        if (now[0] + now[1] > best[0] + best[1]) best = now;
+  /** A step's values: the share of ranks that were busy, or, where only bytes are known, their rate. */
+  #values(band: Band): { read: Numbers | null; write: Numbers | null; factor: number } {
+    const { end, bins } = this.page.report.timeline, counted = band.basis === "counted";
+    const of = (lane: Lane | null) => lane && this.page.columns.get(counted ? lane.bytes : lane.busy);
+    return { read: of(band.read), write: of(band.write), factor: bins / end / (counted ? 1 : Math.max(1, this.page.report.job.nprocs)) };
+  }
+
+  #highest(band: Band): number {
+    const { read, write, factor } = this.#values(band), bins = this.page.report.timeline.bins;
+    let most = 0;
+    for (let b = 0; b < bins; b++) most = Math.max(most, (read?.[b] ?? 0) + (write?.[b] ?? 0));
+    return most * factor;
+  }
+
+  /** Per pixel the busiest step. */
+  #columns(band: Band): { read: Float64Array; write: Float64Array; peak: number } {
+    const { end, bins } = this.page.report.timeline, x = this.x(), step = end / bins, wide = Math.max(0, Math.floor(this.width));
+    const { read, write, factor } = this.#values(band), out = { read: new Float64Array(wide), write: new Float64Array(wide), peak: 0 };
+    const [low, high] = x.domain, each = (high - low) / Math.max(1, this.width) / step;
+    for (let px = 0; px < wide; px++) {
+      const from = Math.floor(low / step + px * each), to = Math.max(from, Math.ceil(low / step + (px + 1) * each) - 1);
+      let most = 0;
+      for (let b = Math.max(0, from), last = Math.min(bins - 1, to); b <= last; b++) {
+        const r = read ? read[b]! : 0, w = write ? write[b]! : 0;
+        if (r + w > most) { most = r + w; out.read[px] = r * factor; out.write[px] = w * factor; }
       }
-      out.push(best);
+      if (most * factor > out.peak) out.peak = most * factor;
     }
     return out;
   }
@@ -114,7 +146,7 @@ export class Timeline extends Plot {
     }
     if (window) {
       const [a, b] = [x.at(window[0]), x.at(window[1])];
-      c.strokeStyle = t.accent; c.lineWidth = 1.5; c.strokeRect(a, this.#head, Math.max(2, b - a), this.height - this.#head); c.lineWidth = 1;
+      c.strokeStyle = t.accent; c.lineWidth = 1.5; c.strokeRect(a, headHeight(this.page), Math.max(2, b - a), this.height - headHeight(this.page)); c.lineWidth = 1;
     }
   }
 
@@ -129,7 +161,8 @@ export class Timeline extends Plot {
     for (const band of this.#bands) for (const way of ["read", "write"] as const) {
       const lane = band[way];
       const busy = lane ? this.page.columns.get(lane.busy)[at]! : 0, moved = lane ? this.page.columns.get(lane.bytes)[at]! : 0;
-      if (busy > 0) lines.push([`${band.layer} ${way}`, `${percent(busy / step / this.page.report.job.nprocs)} of ranks, ${rate(moved, step)}`]);
+      const share = band.basis === "counted" ? "" : `${percent(busy / step / this.page.report.job.nprocs)} of ranks, `;
+      if (busy > 0) lines.push([`${band.layer} ${way}`, `${share}${rate(moved, step)}`]);
     }
     const phase = this.#phaseAt(time), found = this.page.report.phases?.list[phase];
     if (found && py < this.height) lines.push(...phaseLines(phase, found));

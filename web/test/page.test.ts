@@ -22,7 +22,7 @@ after(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-interface Expected { job: { processes: number }; io: { share: number; seconds: number }; findings: { slug: string; lost_seconds: number }[]; files: unknown[]; trust: { complete: boolean } }
+interface Expected { job: { processes: number }; io: { share: number; seconds: number }; findings: { slug: string; lost_seconds: number }[]; files: unknown[]; layers: { layer: string; read_rank_seconds: number; write_rank_seconds: number; metadata_rank_seconds: number }[]; trust: { complete: boolean } }
 
 /** Opens a page, and fails at the end when anything was complained of or loaded. */
 async function visit(name: string, fragment: string, look: (page: Page, expected: Expected) => Promise<void>): Promise<void> {
@@ -52,12 +52,12 @@ async function colours(page: Page, id: string): Promise<Map<string, number>> {
   return new Map(Object.entries(found));
 }
 
-const WRITE = "201,96,14";
+const WRITE = "201,96,14", ALARM = "139,0,139", META = "138,127,156";
 
 test("every page opens, is quiet, and says what the report for machines says", async () => {
   const names = readdirSync(folder).filter((file) => file.endsWith(".html")).map((file) => file.slice(0, -5));
   assert.ok(names.length >= 6, `only ${names.join(", ")}`);
-  for (const name of names) await visit(name, "", async (page, expected) => {
+  for (const name of names.filter((name) => name !== "runs")) await visit(name, "", async (page, expected) => {
     assert.equal(await page.locator(".answer strong").textContent(), percent(expected.io.share), name);
     assert.match(await page.locator(".job p").textContent() ?? "", new RegExp(`^${count(expected.job.processes)} ranks?\\b`), name);
     const more = page.locator(".findings .quiet");
@@ -68,6 +68,9 @@ test("every page opens, is quiet, and says what the report for machines says", a
     assert.deepEqual(costs, expected.findings.map((one) => one.lost_seconds > 0 ? seconds(one.lost_seconds) : "–"), name);
     assert.equal(await page.locator("#tab-files").textContent(), `Files ${count(expected.files.length)}`, name);
     assert.equal(await page.locator(".badge.good").count(), expected.trust.complete ? 1 : 0, name);
+    // The bars of the first chart are the layers' seconds, one by one.
+    const spent = expected.layers.flatMap((layer) => ([["reading", layer.read_rank_seconds], ["writing", layer.write_rank_seconds], ["metadata", layer.metadata_rank_seconds]] as const).filter(([, value]) => value > 0).map(([what, value]) => `${layer.layer}: ${what} ${seconds(value)}`));
+    assert.deepEqual(await page.locator("#layer-time rect title").allTextContents(), spent, name);
   });
 });
 
@@ -149,11 +152,37 @@ test("the keyboard reaches everything and moves the pictures", async () => {
     for (const id of ["timeline-canvas", "heat-canvas", "calls-posix-canvas", "offsets-canvas", "durations-canvas", "tab-files"]) assert.ok(reached.has(id), `${id} is not reached: ${[...reached].join("; ")}`);
     await page.locator("#timeline-canvas").focus();
     await page.keyboard.press("+");
-    assert.match(page.url(), /time=/);
+    await page.waitForFunction(() => location.hash.includes("time="));
     await page.keyboard.press("PageUp");
-    assert.match(page.url(), /ranks=/);
+    await page.waitForFunction(() => location.hash.includes("ranks="));
     await page.keyboard.press("Escape");
     assert.equal(new URL(page.url()).hash, "");
+  });
+});
+
+test("the keys point, choose and say what is there", async () => {
+  await visit("slow", "", async (page) => {
+    await colours(page, "calls-posix");
+    await page.locator("#calls-posix-canvas").focus();
+    // From the middle down to the lowest rank, then left to where all of them write.
+    for (let step = 0; step < 40; step++) await page.keyboard.press("Shift+ArrowDown");
+    for (let step = 0; step < 75; step++) await page.keyboard.press("Shift+ArrowLeft");
+    for (let step = 0; step < 10; step++) await page.keyboard.press("Shift+ArrowRight");
+    assert.match(await page.locator("[role=status].unseen").first().textContent() ?? "", /^POSIX write, rank 0, file \/data\/fast\.0/);
+    await page.keyboard.press("Enter");
+    assert.match(page.url(), /file=\d+/);
+  });
+});
+
+test("it prints in the light, whatever is on the screen", async () => {
+  await visit("slow", "", async (page) => {
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(255, 255, 255)");
+    const pixel = await page.evaluate(() => [...(document.getElementById("places-canvas") as HTMLCanvasElement).getContext("2d")!.getImageData(2, 2, 1, 1).data]);
+    assert.deepEqual(pixel, [255, 255, 255, 255]);
+    await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+    assert.notEqual(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(255, 255, 255)");
   });
 });
 
@@ -179,13 +208,107 @@ test("the pointer is told what it is over, and colours follow light and dark", a
     const box = (await page.locator("#calls-posix-canvas").boundingBox())!;
     for (let x = 90; x < box.width - 20; x += 12) {
       await page.mouse.move(box.x + x, box.y + box.height - 30);
-      if (await page.locator(".tip").isVisible()) break;
+      if (await page.locator(".tip").isVisible() && (await page.locator(".tip").textContent() ?? "").startsWith("POSIX write")) break;
     }
     assert.match(await page.locator(".tip").textContent() ?? "", /^POSIX write.*rank.*file.*duration/);
     const light = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     await page.locator('[aria-label="light or dark"]').click();
     assert.notEqual(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), light);
+    // The choice is remembered; later pages are looked at in the light again.
+    await page.locator('[aria-label="light or dark"]').click();
+    assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), light);
   });
+});
+
+test("bytes that were counted over time make a heat map without a trace", async () => {
+  await visit("counted", "", async (page) => {
+    const seen = await colours(page, "heat");
+    assert.match(await page.locator("#heat figcaption").textContent() ?? "", /bytes counted over time/);
+    assert.ok((seen.get(WRITE) ?? 0) > 100, "the step with most bytes is as bright as can be");
+    assert.match(await page.locator("#timeline figcaption").textContent() ?? "", /bytes counted over time/);
+  });
+});
+
+test("conflicts are marked where they are, and can be switched off", async () => {
+  await visit("clash", "", async (page) => {
+    const marked = (await colours(page, "offsets")).get(ALARM) ?? 0;
+    assert.match(await page.locator("#offsets figcaption").textContent() ?? "", /3 conflicts between ranks/);
+    assert.ok(marked > 10, `${marked} pixels`);
+    await page.locator(".legend button", { hasText: "conflicts" }).click();
+    assert.match(page.url(), /conflicts=0/);
+    assert.equal((await colours(page, "offsets")).get(ALARM), undefined);
+  });
+});
+
+test("opens and closes stand among the durations", async () => {
+  await visit("slow", "", async (page) => {
+    // All files are opened at once; they are closed at two times.
+    const seen = (await colours(page, "durations")).get(META) ?? 0;
+    assert.ok(seen >= 3 && seen <= 12, `${seen} pixels`);
+    await page.locator(".legend button", { hasText: "writes" }).click();
+    assert.equal((await colours(page, "durations")).get(META), undefined);
+  });
+});
+
+test("storage targets and nodes are drawn over time, with each byte on its target", async () => {
+  await visit("clash", "", async (page) => {
+    assert.ok((await colours(page, "targets-posix")).size > 3);
+    assert.ok((await colours(page, "nodes")).size > 3);
+    // Four calls of the same 300 bytes, over stripes of 100 on targets 4, 9 and 2.
+    const titles = await page.locator("#target-bytes rect title").allTextContents();
+    assert.deepEqual(titles, ["2: POSIX 400 B", "4: POSIX 400 B", "9: POSIX 400 B"]);
+    assert.equal(await page.locator("#target-spread g").count(), 3);
+    await page.locator("#nodes button", { hasText: "calls" }).click();
+    assert.equal(await page.locator('#nodes button[aria-pressed="true"]').textContent(), "calls");
+  });
+});
+
+test("a view from a file is drawn, and follows the finding", async () => {
+  await visit("slow", "", async (page) => {
+    assert.equal(await page.locator("#slow-files h3").textContent(), "Files above ten seconds");
+    assert.deepEqual(await page.locator("#slow-files rect title").allTextContents(), ["/data/slow.dat: time 80.0 s"]);
+    assert.equal(await page.locator("#rank-time .bar").count(), 16);
+    await page.locator(".finding").first().click();
+    assert.equal(await page.locator("#rank-time .bar.dim").count(), 15);
+  });
+});
+
+test("filters can be chosen by name", async () => {
+  await visit("slow", "", async (page) => {
+    await page.locator(".filters summary").click();
+    await page.getByLabel("ranks", { exact: true }).fill("5");
+    await page.getByLabel("to", { exact: true }).fill("5");
+    await page.getByLabel("to", { exact: true }).press("Tab");
+    await page.waitForFunction(() => location.hash === "#ranks=5~5");
+    await page.getByLabel("operation", { exact: true }).selectOption("read");
+    assert.match(page.url(), /way=read/);
+    await colours(page, "calls-posix");
+    assert.match(await page.locator("#calls-posix-canvas").getAttribute("aria-label") ?? "", /0 calls shown/);
+  });
+});
+
+test("two runs stand side by side on one axis, with what went and came", async () => {
+  const page = await browser.newPage(), wrong: string[] = [];
+  page.on("console", (message) => { if (["error", "warning"].includes(message.type())) wrong.push(message.text()); });
+  page.on("pageerror", (error) => wrong.push(error.message));
+  await page.goto(`file://${join(folder, "runs")}.html`);
+  await page.waitForSelector("html[data-ready]");
+  const expected = JSON.parse(readFileSync(join(folder, "runs.json"), "utf8")) as { a: { io_seconds: number }; b: { io_seconds: number }; findings: { slug: string; lost_seconds_a: number | null; lost_seconds_b: number | null }[] };
+  const row = await page.locator("tr", { hasText: "I/O of the slowest rank" }).locator("td").allTextContents();
+  assert.deepEqual(row.slice(0, 2), [seconds(expected.a.io_seconds), seconds(expected.b.io_seconds)]);
+  for (const one of expected.findings) {
+    const said = await page.locator(`tr[data-slug="${one.slug}"] td`).last().textContent();
+    assert.equal(said, one.lost_seconds_b === null ? "gone" : one.lost_seconds_a === null ? "new" : "", one.slug);
+  }
+  assert.ok(expected.findings.some((one) => one.lost_seconds_b === null));
+  // A zoom of one moves the other.
+  const before = await colours(page, "timeline-2");
+  await page.locator("#timeline-1-canvas").focus();
+  await page.keyboard.press("+");
+  await page.waitForFunction(() => location.hash.includes("time="));
+  assert.notDeepEqual(await colours(page, "timeline-2"), before);
+  await page.close();
+  assert.deepEqual(wrong, []);
 });
 
 test("what is missing is said", async () => {
@@ -204,6 +327,10 @@ test("a picture and its data can be saved", async () => {
     assert.deepEqual([...picture.text.subarray(1, 4)], [...Buffer.from("PNG")]);
     const table = await saved(() => page.locator('#files [aria-label$="save as CSV"]').click());
     assert.match(table.text.toString(), /^file,time,reading,writing,/);
+    const vector = await saved(() => page.locator('#calls-posix [aria-label$="save as SVG"]').click());
+    assert.match(vector.text.toString(), /^<svg [^>]*viewBox.*<image [^>]*href="data:image\/png;base64,.*POSIX rank<\/text>/s);
+    const pixels = await saved(() => page.locator('#rank-time [aria-label$="save as PNG"]').click());
+    assert.deepEqual([...pixels.text.subarray(1, 4)], [...Buffer.from("PNG")]);
     const drawing = await saved(() => page.locator('.chart [aria-label$="save as SVG"]').first().click());
     assert.match(drawing.text.toString(), /^<svg /);
   });

@@ -1,4 +1,4 @@
-// What needs no browser: packed columns, addresses, numbers, scales, files.
+// What needs no browser: packed columns, addresses, numbers, scales, queries, files.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,11 @@ import { bytes, percent, rate, seconds, sentence, tick } from "../src/format";
 import { cell, csv } from "../src/save";
 import { linear, log, niceTicks } from "../src/scale";
 import { NOTHING, decode, encode } from "../src/selection";
+import { Image } from "../src/paint";
+import { answer, gathered, type Facts } from "../src/query";
+import { search } from "../src/marks";
 import { sizeBin } from "../src/raster";
+import type { View } from "../src/model";
 
 test("columns are unpacked from planes of bytes", () => {
   const bytes = Uint8Array.of(2, 4, 1, 3, 5, 2, 0xff, 0, 0, 0xff, 0, 0, 0xff, 0, 0, 0xff);
@@ -33,8 +37,8 @@ test("the packed part is base64 of gzip", async () => {
 });
 
 test("an address brings back what was chosen", () => {
-  const chosen = { ...NOTHING, time: [0.125, 7.5] as const, ranks: [3, 9] as const, file: 4, layer: "MPI-IO", way: "read" as const, finding: 1, only: true, colour: "size" as const, table: "ranks" };
-  assert.equal(encode(chosen), "time=0.125~7.5&ranks=3~9&file=4&layer=MPI-IO&way=read&finding=1&only=1&colour=size&table=ranks");
+  const chosen = { ...NOTHING, time: [0.125, 7.5] as const, ranks: [3, 9] as const, file: 4, layer: "MPI-IO", way: "read" as const, finding: 1, only: true, colour: "size" as const, conflicts: false, table: "ranks" };
+  assert.equal(encode(chosen), "time=0.125~7.5&ranks=3~9&file=4&layer=MPI-IO&way=read&finding=1&only=1&colour=size&conflicts=0&table=ranks");
   assert.deepEqual(decode(`#${encode(chosen)}`), chosen);
   assert.deepEqual(decode(""), NOTHING);
 });
@@ -84,4 +88,59 @@ test("a table file quotes what would be misread", () => {
   assert.equal(csv([["a", 'b"c'], [1.5, "x,y"]]), 'a,"b""c"\r\n1.5,"x,y"\r\n');
   assert.equal(cell("=cmd()"), "'=cmd()");
   assert.equal(cell(-1), "-1");
+});
+
+/** A view of a table `t` with everything left out that a test does not name. */
+const view = (parts: Partial<View>): View => ({
+  slug: "v", title: "V", note: "", from: "t", where: null, group: null, sort: null, down: false, limit: null,
+  chart: { kind: "bars", unit: "count", scale: "linear", axis: "", x: ["column", "name"], per: null, most: 128, median: false },
+  series: [{ name: "n", colour: "plain", value: ["column", "n"] }], ...parts,
+});
+
+const table: Facts = {
+  count: 4, lit: (row) => row === 2,
+  column: (name) => ({ name: ["a", "b", "a", "c"], n: [1, 2, 3, 40], layer: ["x", "x", "y", "y"] })[name]!,
+};
+
+test("a query filters, groups, sorts and cuts", () => {
+  const [only] = answer(view({ where: [">", ["column", "n"], ["number", 1]], sort: ["column", "n"], down: true, limit: 2 }), table);
+  assert.deepEqual(only!.rows.map((row) => [row.x, row.values[0]]), [["c", 40], ["a", 3]]);
+  const [grouped] = answer(view({ group: ["column", "name"], series: [{ name: "all", colour: "plain", value: ["sum", ["column", "n"]] }, { name: "rows", colour: "plain", value: ["count", ["number", 1]] }] }), table);
+  assert.deepEqual(grouped!.rows, [{ x: "a", values: [4, 2], lit: true }, { x: "b", values: [2, 1], lit: false }, { x: "c", values: [40, 1], lit: false }]);
+});
+
+test("a query makes a chart for each value, and knows arithmetic and conditions", () => {
+  const charts = answer(view({ chart: { ...view({}).chart, per: ["column", "layer"] }, series: [{ name: "half", colour: "plain", value: ["/", ["column", "n"], ["number", 2]] }] }), table);
+  assert.deepEqual(charts.map((one) => [one.name, one.rows.map((row) => row.values[0])]), [["x", [0.5, 1]], ["y", [1.5, 20]]]);
+  const both = answer(view({ where: ["or", ["=", ["column", "name"], ["text", "b"]], ["and", [">=", ["column", "n"], ["number", 3]], ["!=", ["column", "layer"], ["text", "x"]]]] }), table);
+  assert.deepEqual(both[0]!.rows.map((row) => row.values[0]), [2, 3, 40]);
+  const rows = [["median", 3], ["mean", 11.5], ["min", 1], ["max", 40]].map(([name]) => answer(view({ group: ["number", 0], series: [{ name: "n", colour: "plain", value: [name as string, ["column", "n"]] }] }), table)[0]!.rows[0]!.values[0]);
+  assert.deepEqual(rows, [3, 11.5, 1, 40]);
+});
+
+test("too many bars are the largest of their neighbours", () => {
+  const rows = [5, 1, 9, 2, 3].map((value, at) => ({ x: at, values: [value], lit: at === 3 }));
+  assert.deepEqual(gathered(rows, 3), { per: 2, rows: [{ x: 0, values: [5], lit: false }, { x: 2, values: [9], lit: true }, { x: 4, values: [3], lit: false }] });
+  assert.equal(gathered(rows, 5).per, 1);
+});
+
+test("a time is found in an ascending row", () => {
+  const row = Float64Array.of(1, 2, 2, 5);
+  assert.deepEqual([0, 2, 3, 6].map((value) => search(row, value, false)), [0, 1, 3, 4]);
+  assert.deepEqual([0, 2, 3, 6].map((value) => search(row, value, true)), [0, 3, 3, 4]);
+});
+
+test("bars are cut at the image's border, and the pointer finds the nearest", () => {
+  (globalThis as { ImageData?: unknown }).ImageData ??= class { readonly data: Uint8ClampedArray; constructor(readonly width: number, readonly height: number) { this.data = new Uint8ClampedArray(width * height * 4); } };
+  const image = new Image(6, 4);
+  image.clear(7);
+  image.bar(-3, 1, 2, 9, 5, 42);
+  assert.deepEqual([...image.colour.subarray(12, 18)], [5, 5, 7, 7, 7, 7]);
+  assert.equal(image.near(3, 3, 3), 42);
+  assert.equal(image.near(5, 0, 2), -1);
+  const tall = new Image(6, 8);
+  tall.spread(image, 7, 1);
+  // The first line lies at the bottom.
+  assert.deepEqual([...tall.colour.subarray(0, 2)], [5, 5]);
+  assert.deepEqual([...tall.colour.subarray(42, 44)], [7, 7]);
 });

@@ -7,6 +7,7 @@ mod capture;
 mod contest;
 mod follow;
 mod measured;
+mod page;
 mod parse;
 mod python;
 mod report;
@@ -34,6 +35,11 @@ const BENCHES: &[Bench] = &[
         name: "python",
         says: "traces into data frames: our Python package and PyDarshan",
         run: python::run,
+    },
+    Bench {
+        name: "page",
+        says: "report pages: making, opening and zooming, beside PyDarshan, Drishti and DXT Explorer",
+        run: page::run,
     },
     Bench {
         name: "report",

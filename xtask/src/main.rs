@@ -8,6 +8,7 @@ mod artifact;
 mod bench;
 mod compare;
 mod demo;
+mod gallery;
 mod install;
 mod place;
 mod python;
@@ -65,6 +66,11 @@ const COMMANDS: &[Command] = &[
     },
     Command { name: "wheel", says: "build the Python package", run: python::wheel },
     Command { name: "web", says: "build the report page (needs Node.js)", run: web::run },
+    Command {
+        name: "gallery",
+        says: "workloads before and after tuning as pages and pictures, into a folder",
+        run: gallery::run,
+    },
     Command {
         name: "workload",
         says: "run one of the papers' applications in small (no name: the list)",

@@ -35,6 +35,22 @@ pub(crate) fn if_possible() -> Result<()> {
     Ok(())
 }
 
+/// A browser that opens pages without a screen, where one is installed.
+pub(crate) fn browser() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    ["chromium", "chromium-browser", "google-chrome"]
+        .iter()
+        .find_map(|name| folders.iter().map(|folder| folder.join(name)).find(|file| file.is_file()))
+}
+
+/// The program that measures pages in a browser.
+pub(crate) fn measuring() -> Result<PathBuf> {
+    build()?;
+    start(&mut npm(&["run", "--silent", "tests"]))?;
+    Ok(folder().join("build/measure.js"))
+}
+
 fn folder() -> PathBuf {
     root().join("web")
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use netra_event::{Loss, Module, RecordId, Seconds};
 
-use crate::{FunctionUse, Ledger, Place, SiteUse, Trace, Usage};
+use crate::{FunctionUse, Layer, Ledger, Place, SiteUse, Trace, Usage};
 
 /// Everything that is known about one job.
 #[derive(Debug, Clone, Default)]
@@ -47,6 +47,14 @@ pub struct Job {
     pub threads: Option<u64>,
     /// The server of each Lustre target, where the site has told.
     pub servers: BTreeMap<u64, String>,
+    /// Reads and writes through HDF5 and PnetCDF, above those of the trace and with the trace's files.
+    pub above: Trace,
+    /// Opens and closes, where they were traced.
+    pub opens: Vec<Opening>,
+    /// Bytes over time by rank and layer, in the steps in which the source counted them.
+    pub heatmaps: Vec<Heatmap>,
+    /// The hosts of ranks, where the source names them.
+    pub hosts: BTreeMap<u32, String>,
     /// Modules that ran out of memory and saw only part of the job.
     pub partial: Vec<PartialModule>,
     /// Events that are missing, by reason.
@@ -94,6 +102,38 @@ pub struct Layout {
     pub stripe_count: u64,
     /// The targets, in stripe order.
     pub osts: Vec<u64>,
+}
+
+/// An open or a close.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Opening {
+    /// Which of [`Trace::files`] of the job's trace.
+    pub file: u32,
+    /// Whose.
+    pub rank: u32,
+    /// Through what.
+    pub layer: Layer,
+    /// Whether it closes.
+    pub close: bool,
+    /// Seconds since the job's start.
+    pub start: f64,
+    /// Seconds since the job's start, not before `start`.
+    pub end: f64,
+}
+
+/// Bytes of one rank through one layer over time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Heatmap {
+    /// Through what.
+    pub layer: Layer,
+    /// Whose.
+    pub rank: u32,
+    /// Seconds in a step.
+    pub width: f64,
+    /// Bytes read, step by step.
+    pub read: Vec<u64>,
+    /// Bytes written, step by step.
+    pub write: Vec<u64>,
 }
 
 impl Job {

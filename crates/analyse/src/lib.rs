@@ -26,7 +26,7 @@ mod sample;
 
 pub use call::{Frame, FunctionUse, Ledger, Place, SiteUse};
 pub use decode::Decoder;
-pub use job::{Also, Job, Layout, Mount, PartialModule};
+pub use job::{Also, Heatmap, Job, Layout, Mount, Opening, PartialModule};
 pub use metric::Facts;
 pub use report::{Report, Setup, diagnose, diagnose_with};
 pub use threshold::{LIMITS, Limit, Ratio, Thresholds, Unit};

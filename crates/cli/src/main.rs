@@ -8,6 +8,7 @@ mod collect;
 mod command;
 mod doctor;
 mod draft;
+mod folder;
 mod input;
 mod launch;
 mod open;

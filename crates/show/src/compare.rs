@@ -20,36 +20,39 @@ struct Change {
     after: Option<(Level, f64)>,
 }
 
-/// Findings by slug; of several with one slug the costliest.
-fn changes(before: &Report, after: &Report) -> Vec<Change> {
-    let costliest = |report: &Report| {
-        let mut found: BTreeMap<String, (Level, f64)> = BTreeMap::new();
-        for Finding { slug, level, lost, .. } in &report.findings {
-            let known = found.entry(slug.to_string()).or_insert((*level, *lost));
-            if *lost > known.1 {
-                *known = (*level, *lost);
+/// For each run the level of a finding and the seconds it lost; nothing where it was not found.
+pub(crate) type Runs = Vec<Option<(Level, f64)>>;
+
+/// What each run lost to each finding, the largest difference between runs first; of several
+/// findings with one slug the costliest.
+pub(crate) fn findings<'a>(reports: &[&'a Report]) -> Vec<(&'a Finding, Runs)> {
+    let mut all: BTreeMap<&str, (&Finding, Runs)> = BTreeMap::new();
+    for (run, report) in reports.iter().enumerate() {
+        for finding in &report.findings {
+            let known = all.entry(&finding.slug);
+            let (_, runs) = known.or_insert_with(|| (finding, vec![None; reports.len()]));
+            if runs[run].is_none_or(|known| finding.lost > known.1) {
+                runs[run] = Some((finding.level, finding.lost));
             }
         }
-        found
+    }
+    let apart = |runs: &[Option<(Level, f64)>]| {
+        let costs = || runs.iter().map(|run| run.map_or(0.0, |(_, lost)| lost));
+        costs().fold(0.0, f64::max) - costs().fold(f64::INFINITY, f64::min)
     };
-    let (before, after) = (costliest(before), costliest(after));
-    let mut slugs: Vec<String> = before.keys().chain(after.keys()).cloned().collect();
-    slugs.sort_unstable();
-    slugs.dedup();
-    let mut all: Vec<Change> = slugs
-        .into_iter()
-        .map(|slug| Change {
-            before: before.get(&slug).copied(),
-            after: after.get(&slug).copied(),
-            slug,
-        })
-        .collect();
-    let cost = |side: Option<(Level, f64)>| side.map_or(0.0, |side| side.1);
-    all.sort_by(|a, b| {
-        let weight = |change: &Change| (cost(change.before) - cost(change.after)).abs();
-        weight(b).total_cmp(&weight(a)).then_with(|| a.slug.cmp(&b.slug))
-    });
+    let mut all: Vec<_> = all.into_values().collect();
+    all.sort_by(|a, b| apart(&b.1).total_cmp(&apart(&a.1)).then_with(|| a.0.slug.cmp(&b.0.slug)));
     all
+}
+
+fn changes(before: &Report, after: &Report) -> Vec<Change> {
+    let all = findings(&[before, after]);
+    let change = |(finding, runs): (&Finding, Runs)| Change {
+        slug: finding.slug.to_string(),
+        before: runs[0],
+        after: runs[1],
+    };
+    all.into_iter().map(change).collect()
 }
 
 /// Writes the comparison for people.
@@ -110,7 +113,7 @@ pub fn text(
 }
 
 /// Did it help, in a sentence.
-fn verdict(before: &Report, after: &Report) -> String {
+pub(crate) fn verdict(before: &Report, after: &Report) -> String {
     let (a, b) = (before.facts.critical.seconds, after.facts.critical.seconds);
     let (run_a, run_b) = (before.facts.run_time, after.facts.run_time);
     let change = a - b;

@@ -88,6 +88,12 @@ impl<'a, W: Write> Json<'a, W> {
         write!(self.out, "{value:?}")
     }
 
+    /// A document that was written before, as a member of this one.
+    pub(crate) fn document(&mut self, text: &[u8]) -> Result<()> {
+        self.separate()?;
+        self.out.write_all(text)
+    }
+
     /// True or false.
     pub fn truth(&mut self, value: bool) -> Result<()> {
         self.separate()?;

@@ -1,8 +1,8 @@
 //! Every face of netra: what is said, as text for people and as JSON or CSV for machines.
 //!
 //! One file per thing shown: [`info`] (a log on one screen), [`report`] (a diagnosis), [`counters`],
-//! [`segments`], [`difference`], [`rewrite`] (what is said about a log that was made of others), and
-//! [`run`] (what is said when a recorded command has ended).
+//! [`segments`], [`difference`], [`rewrite`] (what is said about a log that was made of others), [`run`] (what is said when a recorded command has ended), [`html`] (the page) and [`view`] (its charts
+//! from files).
 //! [`load`] fills the input of the diagnosis.
 //! Lines that equal those of the real tools byte for byte are made by `netra_darshan`; this
 //! crate decides nothing about them.
@@ -35,6 +35,7 @@ pub mod report;
 pub mod rewrite;
 pub mod run;
 pub mod segments;
+pub mod view;
 
 pub use json::Json;
 pub use progress::Progress;

@@ -13,13 +13,32 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use netra_analyse::{Direction, Job, Layer, Thresholds, TraceRow, Usage, diagnose};
+use netra_analyse::{
+    Direction, Heatmap, Job, Layer, Layout, Opening, Thresholds, TraceRow, Usage, diagnose,
+};
 use netra_darshan::read::Log;
 use netra_event::{Module, Rank, RecordId, Seconds};
+use netra_show::view::Views;
 use netra_show::{html, load, report};
 
 /// A name that would run if anything read it as HTML.
 const MARKUP: &str = "/data/<img src=x onerror=\"window.ran=true\">'</script><script>window.ran=true</script>&amp;.dat";
+
+/// A view as a user would add it.
+const VIEW: &str = r#"
+title = "Files above ten seconds"
+from = "files"
+where = "seconds > 10"
+
+[chart]
+kind = "bars"
+x = "path"
+unit = "seconds"
+
+[[series]]
+name = "time"
+value = "seconds"
+"#;
 
 fn job(nprocs: u64, run_time: f64) -> Job {
     Job {
@@ -55,6 +74,10 @@ fn slow() -> Job {
         let took = if slow { 80.0 } else { 8.0 };
         let id = writes(&mut job, &path, i64::from(rank), took, 40);
         let file = job.trace.file(id);
+        for (close, start) in [(false, 0.5), (true, 1.0 + took)] {
+            let layer = Layer::Posix;
+            job.opens.push(Opening { file, rank, layer, close, start, end: start + 0.01 });
+        }
         for call in 0..40u32 {
             let start = 1.0 + f64::from(call) * took / 40.0;
             let end = start + took / 41.0;
@@ -113,6 +136,49 @@ fn timeless() -> Job {
     job
 }
 
+/// No trace, but bytes counted in steps: rank 3 moves most, in the second.
+fn counted() -> Job {
+    let mut job = job(8, 10.0);
+    for rank in 0..8u32 {
+        writes(&mut job, "/data/shared", i64::from(rank), 2.0, 10);
+        let most = if rank == 3 { 1000 } else { 10 };
+        let (layer, width, read) = (Layer::Posix, 1.0, Vec::new());
+        let write = vec![5, most, 5];
+        job.heatmaps.push(Heatmap { layer, rank, width, read, write });
+    }
+    job
+}
+
+/// Two ranks on two nodes use the same bytes in turn: every kind of conflict, on three
+/// Lustre targets.
+fn clash() -> Job {
+    let mut job = job(2, 10.0);
+    let id = writes(&mut job, "/lus/shared", 0, 2.0, 3);
+    let file = job.trace.file(id);
+    let (stripe_size, stripe_count, osts) = (100, 3, vec![4, 9, 2]);
+    job.layouts.push(Layout { file: id, stripe_size, stripe_count, osts });
+    job.hosts.extend([(0, "n01".to_owned()), (1, "n02".to_owned())]);
+    for (rank, direction, start) in [
+        (0, Direction::Write, 1.0),
+        (1, Direction::Read, 3.0),
+        (0, Direction::Write, 5.0),
+        (1, Direction::Write, 7.0),
+    ] {
+        let (offset, length, end) = (0, 300, start + 1.0);
+        job.trace.push(TraceRow {
+            file,
+            rank,
+            layer: Layer::Posix,
+            direction,
+            start,
+            end,
+            offset,
+            length,
+        });
+    }
+    job
+}
+
 fn log(path: &Path) -> Job {
     let log = Log::open(path).unwrap();
     load::job(&path.file_name().unwrap().to_string_lossy(), &log).0
@@ -127,7 +193,9 @@ fn make(folder: &Path, name: &str, job: &Job) -> String {
     let limit = Thresholds::default();
     let found = diagnose(job, &limit, &BTreeSet::new());
     let mut page = Vec::new();
-    html::page(&mut page, job, &found).unwrap();
+    let mut views = Views::shipped();
+    views.add("slow-files.toml", VIEW).unwrap();
+    html::page(&mut page, job, &found, &views).unwrap();
     let mut json = Vec::new();
     report::json(&mut json, &job.source, &found, &limit).unwrap();
     fs::write(folder.join(format!("{name}.html")), &page).unwrap();
@@ -205,7 +273,7 @@ fn a_million_calls_fit_into_a_page() {
     let job = busy(calls);
     let report = diagnose(&Job::default(), &Thresholds::default(), &BTreeSet::new());
     let mut page = Vec::new();
-    html::page(&mut page, &job, &report).unwrap();
+    html::page(&mut page, &job, &report, &Views::shipped()).unwrap();
     fs::write(folder("million").join("million.html"), &page).unwrap();
     assert!(page.len() < 15_000_000, "{} bytes", page.len());
     let page = String::from_utf8(page).unwrap();
@@ -224,12 +292,15 @@ fn a_browser_finds_every_page_right() {
         ("hot", hot()),
         ("markup", markup()),
         ("untraced", untraced()),
+        ("counted", counted()),
+        ("clash", clash()),
         ("timeless", timeless()),
         ("empty", job(1, 1.0)),
         ("wave", log(&root().join("docs/example/wave.darshan"))),
     ] {
         make(&folder, name, &job);
     }
+    runs(&folder, &slow(), &untraced());
     real_logs(&folder);
     let test = root().join("web/build/page.test.js");
     let Some(chromium) =
@@ -245,6 +316,18 @@ fn a_browser_finds_every_page_right() {
     let done = node.output().unwrap();
     let said = String::from_utf8_lossy(&done.stdout);
     assert!(done.status.success(), "{said}\n{}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// A page of two runs, and the same for machines.
+fn runs(folder: &Path, before: &Job, after: &Job) {
+    let found = |job: &Job| diagnose(job, &Thresholds::default(), &BTreeSet::new());
+    let (a, b) = (found(before), found(after));
+    let mut page = Vec::new();
+    html::comparison(&mut page, &[(before, &a), (after, &b)], &Views::shipped()).unwrap();
+    fs::write(folder.join("runs.html"), &page).unwrap();
+    let mut json = Vec::new();
+    netra_show::compare::json(&mut json, ("a", "b"), &a, &b).unwrap();
+    fs::write(folder.join("runs.json"), &json).unwrap();
 }
 
 /// Logs of real jobs, where they are at hand.

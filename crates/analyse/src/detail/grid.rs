@@ -19,8 +19,8 @@ pub struct Grid {
     pub rows: usize,
     /// Steps of time.
     pub bins: usize,
-    /// Share of a step that the busiest rank of the row spent reading, then writing; 0 to 255,
-    /// rounded up, row by row.
+    /// Share of a step that the busiest rank of the row spent reading, then writing; where bytes
+    /// were counted, what it moved as a share of the most. 0 to 255, rounded up, row by row.
     pub busy: [Vec<u8>; 2],
     /// That rank, counted from the row's first.
     pub busiest: Vec<u16>,
@@ -132,9 +132,11 @@ fn level(share: f64) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Budget, Detail};
-    use crate::{Direction, Job, Layer, TraceRow, Usage};
+    use super::super::{Basis, Budget, Detail};
+    use crate::{Direction, Heatmap, Job, Layer, TraceRow, Usage};
     use netra_event::{Rank, RecordId, Seconds};
+
+    const SMALL: Budget = Budget { bins: 8, rows: 4, marks: 1, conflicts: 0 };
 
     fn call(rank: u32, start: f64, end: f64) -> TraceRow {
         let direction = Direction::Write;
@@ -168,7 +170,7 @@ mod tests {
             (usage.read.calls, usage.read.seconds, usage.read.span) = (1, 2.0, (0.0, 4.0));
             job.usages.push(usage);
         }
-        let detail = Detail::of(&job, Budget { bins: 8, rows: 4, marks: 1 });
+        let detail = Detail::of(&job, SMALL);
         let [grid] = &detail.grids[..] else { panic!("one layer was used") };
         assert_eq!((grid.rows, grid.summed), (2, 1));
         assert_eq!(grid.busy[0], [0, 0, 0, 0, 128, 128, 128, 128]);
@@ -180,8 +182,22 @@ mod tests {
         let mut usage = Usage::new(Layer::Posix, RecordId(1), Rank(0));
         (usage.write.calls, usage.write.seconds, usage.write.span) = (1, 3.0, (0.0, 0.5));
         job.usages.push(usage);
-        let detail = Detail::of(&job, Budget { bins: 8, rows: 4, marks: 1 });
+        let detail = Detail::of(&job, SMALL);
         assert_eq!(detail.grids[0].busy[1], [255, 255, 255, 0]);
+    }
+
+    #[test]
+    fn bytes_that_were_counted_in_steps_are_as_bright_as_their_share_of_the_most() {
+        let mut job = Job { run_time: Seconds(4.0), nprocs: 2, ..Job::default() };
+        for (rank, write) in [(0, vec![100, 0, 50]), (1, vec![0, 25])] {
+            let (layer, width, read) = (Layer::Stdio, 1.0, Vec::new());
+            job.heatmaps.push(Heatmap { layer, rank, width, read, write });
+        }
+        let detail = Detail::of(&job, SMALL);
+        let [grid] = &detail.grids[..] else { panic!("one layer was counted") };
+        assert_eq!((grid.basis, grid.rows, grid.bins), (Basis::Counted, 2, 4));
+        assert_eq!(grid.busy[1], [255, 0, 128, 0, 0, 64, 0, 0]);
+        assert_eq!(detail.timeline.lanes[0].bytes, [50.0, 50.0, 12.5, 12.5, 25.0, 25.0, 0.0, 0.0]);
     }
 
     #[test]
@@ -189,7 +205,7 @@ mod tests {
         let mut job = Job { run_time: Seconds(4.0), nprocs: 2, ..Job::default() };
         job.trace.file(RecordId(1));
         job.trace.push(call(u32::MAX - 1, 0.0, 4.0));
-        let detail = Detail::of(&job, Budget { bins: 8, rows: 4, marks: 1 });
+        let detail = Detail::of(&job, SMALL);
         assert_eq!(detail.grids[0].rows, 4);
         assert_eq!(detail.grids[0].busy[1][12..], [255; 4]);
     }

@@ -17,7 +17,7 @@ pub struct Marks {
     pub file: Vec<u32>,
     /// Whose; of a group the first.
     pub rank: Vec<u32>,
-    /// Bit 0: a write. Bit 1: MPI-IO, bit 2: C streams, else POSIX.
+    /// Bit 0: a write. Above it: which of [`Marks::LAYERS`].
     pub kind: Vec<u8>,
     /// Seconds since the job's start.
     pub start: Vec<f64>,
@@ -47,19 +47,25 @@ pub struct Marks {
 const LEVELS: u32 = 24;
 
 impl Marks {
-    /// At most `budget` marks of a trace that ends at `end`.
-    pub(super) fn of(trace: &Trace, end: f64, budget: usize) -> Marks {
-        let calls = trace.len() as u64;
-        if trace.len() <= budget {
+    /// The layers whose calls are traced.
+    pub const LAYERS: [Layer; 5] =
+        [Layer::Posix, Layer::Mpiio, Layer::Stdio, Layer::H5d, Layer::Pnetcdf];
+
+    /// At most `budget` marks of traces that end at `end`.
+    pub(super) fn of(traces: &[&Trace], end: f64, budget: usize) -> Marks {
+        let calls = traces.iter().map(|trace| trace.len()).sum::<usize>();
+        let (calls, few) = (calls as u64, calls <= budget);
+        let rows = || traces.iter().flat_map(|trace| trace.rows());
+        if few {
             let mut marks = Marks { calls, ranks_per_mark: 1, ..Marks::default() };
-            trace.rows().for_each(|row| marks.push(&row));
+            rows().for_each(|row| marks.push(&row));
             return marks;
         }
-        let (shift, level) = coarseness(trace, end, budget);
+        let (shift, level) = coarseness(traces, end, budget);
         let slice = slice_seconds(end, level);
         let mut marks = Marks { calls, slice, ranks_per_mark: 1 << shift, ..Marks::default() };
         let mut open: HashMap<(u32, u32, u8), (u32, usize)> = HashMap::new();
-        for row in trace.rows() {
+        for row in rows() {
             let slot = slot(row.start, end) >> level;
             match open.get(&key(&row, shift)) {
                 Some(&(known, at)) if known == slot => marks.join(at, &row),
@@ -112,12 +118,9 @@ impl Marks {
 }
 
 fn kind(row: &TraceRow) -> u8 {
-    let layer = match row.layer {
-        Layer::Mpiio => 2,
-        Layer::Stdio => 4,
-        _ => 0,
-    };
-    u8::from(row.direction == Direction::Write) | layer
+    // A layer that is traced some day and not yet drawn counts as the first.
+    let layer = Marks::LAYERS.iter().position(|layer| *layer == row.layer).unwrap_or(0) as u8;
+    u8::from(row.direction == Direction::Write) | layer << 1
 }
 
 /// What may share a mark.
@@ -137,9 +140,9 @@ fn slice_seconds(end: f64, level: u32) -> f64 {
 }
 
 /// How far ranks and times must be gathered: the first that fits, finest first.
-fn coarseness(trace: &Trace, end: f64, budget: usize) -> (u32, u32) {
+fn coarseness(traces: &[&Trace], end: f64, budget: usize) -> (u32, u32) {
     for shift in 0..32 {
-        let marks = marks_by_level(trace, end, shift);
+        let marks = marks_by_level(traces, end, shift);
         if let Some(level) = (0..=LEVELS).find(|&level| marks[level as usize] <= budget as u64) {
             return (shift, level);
         }
@@ -150,10 +153,10 @@ fn coarseness(trace: &Trace, end: f64, budget: usize) -> (u32, u32) {
 /// How many marks there would be for each length of a slice. Two calls of one key that follow
 /// each other share a slice from the level on at which the bits of their slots are equal, so one
 /// pass over the trace counts for all levels.
-fn marks_by_level(trace: &Trace, end: f64, shift: u32) -> [u64; LEVELS as usize + 1] {
+fn marks_by_level(traces: &[&Trace], end: f64, shift: u32) -> [u64; LEVELS as usize + 1] {
     let mut last: HashMap<(u32, u32, u8), u32> = HashMap::new();
     let mut marks = [0u64; LEVELS as usize + 1];
-    for row in trace.rows() {
+    for row in traces.iter().flat_map(|trace| trace.rows()) {
         let now = slot(row.start, end);
         let differ = match last.insert(key(&row, shift), now) {
             Some(before) => (u32::BITS - (before ^ now).leading_zeros()) as usize,
@@ -193,7 +196,7 @@ mod tests {
 
     #[test]
     fn few_calls_stand_for_themselves() {
-        let marks = Marks::of(&trace(&[(0, 1.0, 0.5), (0, 1.5, 0.5)]), 10.0, 2);
+        let marks = Marks::of(&[&trace(&[(0, 1.0, 0.5), (0, 1.5, 0.5)])], 10.0, 2);
         assert_eq!((marks.len(), marks.slice, marks.ranks_per_mark), (2, 0.0, 1));
         assert_eq!((marks.start[1], marks.end[1], marks.stop[1]), (1.5, 2.0, 15));
     }
@@ -203,7 +206,7 @@ mod tests {
         let calls: Vec<_> = (0..100)
             .map(|at| (0, f64::from(at) * 0.1, if at == 42 { 0.09 } else { 0.01 }))
             .collect();
-        let marks = Marks::of(&trace(&calls), 10.0, 4);
+        let marks = Marks::of(&[&trace(&calls)], 10.0, 4);
         assert_eq!((marks.len(), marks.slice), (4, 2.5));
         assert_eq!(marks.count, [25; 4]);
         assert!((marks.longest[1] - 0.09).abs() < 1e-9);
@@ -213,7 +216,7 @@ mod tests {
     #[test]
     fn too_many_ranks_share_marks() {
         let calls: Vec<_> = (0..64).map(|rank| (rank, 1.0, 1.0)).collect();
-        let marks = Marks::of(&trace(&calls), 10.0, 10);
+        let marks = Marks::of(&[&trace(&calls)], 10.0, 10);
         assert_eq!((marks.len(), marks.ranks_per_mark), (8, 8));
         assert_eq!(marks.rank, [0, 8, 16, 24, 32, 40, 48, 56]);
     }
@@ -228,7 +231,7 @@ mod tests {
                 .into_iter()
                 .map(|(rank, start, took)| (rank, f64::from(start) / 1e3, f64::from(took) / 1e3))
                 .collect();
-            let marks = Marks::of(&trace(&calls), 11.0, budget);
+            let marks = Marks::of(&[&trace(&calls)], 11.0, budget);
             prop_assert!(marks.len() <= budget);
             prop_assert_eq!(marks.count.iter().map(|&n| u64::from(n)).sum::<u64>(), calls.len() as u64);
             prop_assert_eq!(marks.bytes.iter().sum::<u64>(), 5 * calls.len() as u64);

@@ -2,16 +2,26 @@
 //!
 //! A [`Timeline`] says when each layer was busy, a [`Grid`] which ranks were, and [`Marks`] hold
 //! the single calls, each for itself while there are few and gathered when there are many.
+//! [`Conflicts`] are the places where ranks meet, [`Targets`] and [`Nodes`] what Lustre targets and
+//! nodes did over time.
 //! Whatever is gathered keeps its extremes: one busy rank among 100,000 stays as bright as it
 //! is, and the longest call as long.
 
+mod conflict;
 mod grid;
 mod mark;
+mod node;
+mod opening;
 mod span;
+mod target;
 mod timeline;
 
+pub use conflict::{Conflict, Conflicts, Kind};
 pub use grid::Grid;
 pub use mark::Marks;
+pub use node::Nodes;
+pub use opening::Openings;
+pub use target::{Target, Targets};
 pub use timeline::{Lane, Timeline};
 
 use crate::{Job, Layer, Run};
@@ -26,12 +36,14 @@ pub struct Budget {
     pub rows: usize,
     /// Single calls, or groups of them.
     pub marks: usize,
+    /// Places where ranks conflict.
+    pub conflicts: usize,
 }
 
 impl Default for Budget {
     /// More steps and rows than screens have pixels, and as many marks as a browser draws fast.
     fn default() -> Budget {
-        Budget { bins: 2048, rows: 512, marks: 200_000 }
+        Budget { bins: 2048, rows: 512, marks: 200_000, conflicts: 20_000 }
     }
 }
 
@@ -40,6 +52,8 @@ impl Default for Budget {
 pub enum Basis {
     /// Every call was traced.
     Traced,
+    /// Bytes were counted in steps of time; seconds are not known.
+    Counted,
     /// Counters: the seconds of a file are spread evenly between its first and last call.
     Spread,
 }
@@ -50,6 +64,7 @@ impl Basis {
     pub fn name(self) -> &'static str {
         match self {
             Basis::Traced => "traced",
+            Basis::Counted => "counted",
             Basis::Spread => "spread",
         }
     }
@@ -64,6 +79,12 @@ pub struct Detail {
     pub grids: Vec<Grid>,
     /// Single calls.
     pub marks: Marks,
+    /// Opens and closes.
+    pub opens: Openings,
+    /// Lustre targets over time, by layer.
+    pub targets: Vec<Targets>,
+    /// Nodes over time, where calls were traced and hosts are known.
+    pub nodes: Option<Nodes>,
 }
 
 impl Detail {
@@ -73,7 +94,15 @@ impl Detail {
         let end = end(job);
         let mut lanes = Vec::new();
         let mut grids = Vec::new();
-        for layer in [Layer::Mpiio, Layer::Posix, Layer::Stdio, Layer::Dfs, Layer::Daos] {
+        for layer in [
+            Layer::Pnetcdf,
+            Layer::H5d,
+            Layer::Mpiio,
+            Layer::Posix,
+            Layer::Stdio,
+            Layer::Dfs,
+            Layer::Daos,
+        ] {
             let spans = Spans::of(job, layer);
             lanes.extend(Lane::of(&spans, end, budget.bins));
             grids.extend(Grid::of(&spans, end, job.nprocs, budget));
@@ -81,14 +110,20 @@ impl Detail {
         Detail {
             timeline: Timeline { end, lanes },
             grids,
-            marks: Marks::of(&job.trace, end, budget.marks),
+            marks: Marks::of(&[&job.trace, &job.above], end, budget.marks),
+            opens: Openings::of(job, budget.marks / 4),
+            targets: [Layer::Mpiio, Layer::Posix]
+                .into_iter()
+                .filter_map(|layer| Targets::of(job, layer, end, budget))
+                .collect(),
+            nodes: Nodes::of(job, end, budget),
         }
     }
 }
 
 /// The end of the time axis: the run, or the last call where that is later.
 fn end(job: &Job) -> f64 {
-    let calls = job.trace.runs().iter().map(Run::end);
+    let calls = [&job.trace, &job.above].into_iter().flat_map(|trace| trace.runs()).map(Run::end);
     let counted = job.usages.iter().flat_map(|usage| [usage.read.span.1, usage.write.span.1]);
     let last = calls.chain(counted).filter(|end| end.is_finite()).fold(0.0, f64::max);
     let run = job.run_time.0;

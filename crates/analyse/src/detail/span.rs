@@ -1,7 +1,7 @@
-//! Times in which a rank was busy, from the trace or, where a layer was not traced, from
-//! counters.
+//! Times in which a rank was busy: from the trace; where a layer was not traced, from bytes that
+//! were counted over time; else from counters.
 
-use crate::{Direction, Job, Layer, Run, Trace, TraceRow, Usage};
+use crate::{Direction, Heatmap, Job, Layer, Run, Trace, TraceRow, Usage};
 
 use super::Basis;
 
@@ -24,12 +24,26 @@ pub(super) struct Spans<'a> {
     pub(super) basis: Basis,
     trace: &'a Trace,
     usages: &'a [Usage],
+    heatmaps: &'a [Heatmap],
+    /// Heat map, step and direction of everything that was counted in this layer.
+    counted: Vec<(u32, u32, Direction)>,
+    /// The most bytes of one rank in one step.
+    most: u64,
 }
 
 impl<'a> Spans<'a> {
     pub(super) fn of(job: &'a Job, layer: Layer) -> Spans<'a> {
-        let basis = if job.trace.has(layer) { Basis::Traced } else { Basis::Spread };
-        Spans { layer, basis, trace: &job.trace, usages: &job.usages }
+        // Libraries above MPI-IO have a trace of their own.
+        let trace = if layer.is_io() { &job.trace } else { &job.above };
+        let traced = trace.has(layer);
+        let (counted, most) = if traced { (Vec::new(), 0) } else { counted(&job.heatmaps, layer) };
+        let basis = match (traced, counted.is_empty()) {
+            (true, _) => Basis::Traced,
+            (false, false) => Basis::Counted,
+            (false, true) => Basis::Spread,
+        };
+        let (usages, heatmaps) = (&job.usages[..], &job.heatmaps[..]);
+        Spans { layer, basis, trace, usages, heatmaps, counted, most }
     }
 
     /// All spans, those of no single rank first, then rank by rank.
@@ -42,6 +56,14 @@ impl<'a> Spans<'a> {
                 runs.sort_by_key(|run| run.rank);
                 let rows = runs.into_iter().flat_map(|run| self.trace.calls(run));
                 Box::new(rows.map(|row| traced(&row)).filter(real))
+            }
+            Basis::Counted => {
+                let mut spans: Vec<Span> = (0..self.counted.len())
+                    .filter_map(|place| self.step(place))
+                    .filter(real)
+                    .collect();
+                spans.sort_by_key(|span| span.rank);
+                Box::new(spans.into_iter())
             }
             Basis::Spread => {
                 let places = 0..self.usages.len() * 2;
@@ -60,8 +82,25 @@ impl<'a> Spans<'a> {
                 let runs = self.trace.runs().iter().filter(|run| run.layer == self.layer);
                 runs.map(|run| run.rank).max()
             }
-            Basis::Spread => self.by_rank().filter_map(|span| span.rank).max(),
+            Basis::Counted | Basis::Spread => self.by_rank().filter_map(|span| span.rank).max(),
         }
+    }
+
+    /// Seconds are not known: a step in which a rank moved as much as anybody ever did counts as
+    /// busy all the time, others in proportion.
+    fn step(&self, place: usize) -> Option<Span> {
+        let &(map, step, direction) = self.counted.get(place)?;
+        let map = self.heatmaps.get(map as usize)?;
+        let bytes = *steps(map, direction).get(step as usize)? as f64;
+        let start = f64::from(step) * map.width;
+        Some(Span {
+            rank: Some(map.rank),
+            direction,
+            start,
+            end: start + map.width,
+            bytes,
+            busy: map.width * bytes / self.most.max(1) as f64,
+        })
     }
 
     fn spread(&self, place: usize) -> Option<Span> {
@@ -94,6 +133,29 @@ fn traced(row: &TraceRow) -> Span {
         // A call that is shorter than the clock's step still happened.
         busy: row.took().max(1e-9),
     }
+}
+
+fn steps(map: &Heatmap, direction: Direction) -> &[u64] {
+    match direction {
+        Direction::Read => &map.read,
+        Direction::Write => &map.write,
+    }
+}
+
+/// Every step of a layer in which bytes were moved, and the most of them.
+fn counted(heatmaps: &[Heatmap], layer: Layer) -> (Vec<(u32, u32, Direction)>, u64) {
+    let mut found = Vec::new();
+    let mut most = 0;
+    for (map, heat) in (0u32..).zip(heatmaps).filter(|(_, heat)| heat.layer == layer) {
+        for direction in Direction::BOTH {
+            let moved = (0u32..).zip(steps(heat, direction)).filter(|(_, bytes)| **bytes > 0);
+            for (step, bytes) in moved {
+                found.push((map, step, direction));
+                most = most.max(*bytes);
+            }
+        }
+    }
+    (found, most)
 }
 
 /// Shares a span out over equal steps of time: calls `add` with each step and the part of the

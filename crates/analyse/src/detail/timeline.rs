@@ -70,7 +70,7 @@ mod tests {
     use crate::{Direction, Job, Layer, TraceRow, Usage};
     use netra_event::{Rank, RecordId, Seconds};
 
-    const FOUR: Budget = Budget { bins: 4, rows: 4, marks: 10 };
+    const FOUR: Budget = Budget { bins: 4, rows: 4, marks: 10, conflicts: 0 };
 
     #[test]
     fn traced_calls_fall_into_their_steps() {

@@ -1,14 +1,16 @@
 //! `netra compare`: two runs side by side, and whether a change helped.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
-use netra_analyse::{Report, Setup, diagnose_with};
+use anyhow::{Context as _, Result, bail};
+use netra_analyse::{Job, Report, Setup, diagnose_with};
 use netra_darshan::read::Log;
-use netra_show::{compare, load};
+use netra_show::{compare, html, load};
 
 use super::reading::complain;
+use crate::folder;
 use crate::outcome::Outcome;
 use crate::output;
 use crate::settings;
@@ -16,7 +18,9 @@ use crate::settings;
 const EXAMPLES: &str = "\
 Examples:
   netra compare before.darshan after.darshan
-  netra compare --json before.darshan after.darshan";
+  netra compare --json before.darshan after.darshan
+  netra compare --html runs.html before.darshan after.darshan
+  netra compare --html runs.html run1.darshan run2.darshan run3.darshan";
 
 /// Which two logs, and how.
 #[derive(Debug, clap::Args)]
@@ -28,9 +32,18 @@ pub(crate) struct Args {
     /// The log of the second run
     #[arg(value_name = "B")]
     after: PathBuf,
+    /// Further runs; only with --html
+    #[arg(value_name = "MORE", requires = "html")]
+    more: Vec<PathBuf>,
     /// Write JSON
     #[arg(long)]
     json: bool,
+    /// Write one page for a browser with the runs side by side, which needs no network
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "output"])]
+    html: Option<PathBuf>,
+    /// A chart for the page, beside /etc/netra/views and your own; may be given several times
+    #[arg(long, value_name = "FILE", requires = "html")]
+    view: Vec<PathBuf>,
     /// Where to write it; - is standard output
     #[arg(short, long, default_value = "-", value_name = "FILE")]
     output: PathBuf,
@@ -39,8 +52,12 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     let setup = settings::read(None)?.setup();
-    let before = read(&args.before, &setup, &mut outcome)?;
-    let after = read(&args.after, &setup, &mut outcome)?;
+    if let Some(path) = &args.html {
+        page(args, &setup, path, &mut outcome)?;
+        return Ok(outcome);
+    }
+    let (_, before) = read(&args.before, &setup, &mut outcome)?;
+    let (_, after) = read(&args.after, &setup, &mut outcome)?;
     let (a, b) = (args.before.to_string_lossy(), args.after.to_string_lossy());
     let mut out = output::open(&args.output)?;
     let write = if args.json { compare::json } else { compare::text };
@@ -49,10 +66,29 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     Ok(outcome)
 }
 
-fn read(path: &Path, setup: &Setup, outcome: &mut Outcome) -> Result<Report> {
+/// Runs that fit beside each other on a page.
+const MOST: usize = 8;
+
+fn page(args: &Args, setup: &Setup, path: &Path, outcome: &mut Outcome) -> Result<()> {
+    let logs: Vec<&PathBuf> = [&args.before, &args.after].into_iter().chain(&args.more).collect();
+    if logs.len() > MOST {
+        bail!("{} runs do not fit on one page; compare at most {MOST}", logs.len());
+    }
+    let views = folder::views(&args.view)?;
+    let runs: Vec<(Job, Report)> =
+        logs.into_iter().map(|log| read(log, setup, outcome)).collect::<Result<_>>()?;
+    let runs: Vec<(&Job, &Report)> = runs.iter().map(|(job, report)| (job, report)).collect();
+    let writing = || format!("writing {}", path.display());
+    let mut file = io::BufWriter::new(File::create(path).with_context(writing)?);
+    html::comparison(&mut file, &runs, &views).with_context(writing)?;
+    file.flush().with_context(writing)
+}
+
+fn read(path: &Path, setup: &Setup, outcome: &mut Outcome) -> Result<(Job, Report)> {
     let log = Log::open(path)?;
     let (job, missing) = load::job(&path.to_string_lossy(), &log);
     complain(path, &missing);
     outcome.read(missing.is_empty());
-    Ok(diagnose_with(&job, setup))
+    let report = diagnose_with(&job, setup);
+    Ok((job, report))
 }

@@ -10,9 +10,11 @@ use netra_analyse::{Job, Report, diagnose_with};
 use netra_darshan::Damage;
 use netra_darshan::read::Log;
 use netra_show::report::{self, Page, Settings};
+use netra_show::view::Views;
 use netra_show::{html, load};
 
 use super::reading::{self, Format, Reading, Show};
+use crate::folder;
 use crate::outcome::Outcome;
 use crate::output::{self, Output};
 use crate::settings;
@@ -46,6 +48,9 @@ pub(crate) struct Args {
     /// Write the report as one page for a browser, which needs no network
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "csv", "format"])]
     html: Option<PathBuf>,
+    /// A chart for the page, beside /etc/netra/views and your own; may be given several times
+    #[arg(long, value_name = "FILE", requires = "html")]
+    view: Vec<PathBuf>,
     /// Take the logs as the processes of one job
     #[arg(long)]
     together: bool,
@@ -70,6 +75,10 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         Args { csv: true, .. } => Format::Csv,
         _ => args.reading.format,
     };
+    let views = match args.html {
+        Some(_) => folder::views(&args.view)?,
+        None => Views::default(),
+    };
     let colour = output::is_standard(&args.reading.output)
         && io::stdout().is_terminal()
         && std::env::var_os("NO_COLOR").is_none();
@@ -78,6 +87,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         page: Page { colour, all: args.all },
         settings,
         html: args.html.clone(),
+        views,
         jobs: args.together.then(Vec::new),
         first: true,
         inputs: Inputs::find(&args.reading.logs)?,
@@ -96,13 +106,16 @@ struct Face {
     /// Where the page goes.
     html: Option<PathBuf>,
     inputs: Inputs,
+    views: Views,
 }
 
 impl Face {
     fn one(&mut self, out: &mut Output, job: &Job) -> io::Result<()> {
         let found = diagnose_with(job, &self.settings.setup());
         if let Some(path) = &self.html {
-            return write_page(path, self.first, job, &found).inspect(|()| self.first = false);
+            write_page(path, self.first, job, &found, &self.views)?;
+            self.first = false;
+            return Ok(());
         }
         match self.format {
             Format::Text => {
@@ -120,14 +133,20 @@ impl Face {
 }
 
 /// A page is about one job: a second one does not silently take the first one's place.
-fn write_page(path: &Path, first: bool, job: &Job, found: &Report) -> io::Result<()> {
+fn write_page(
+    path: &Path,
+    first: bool,
+    job: &Job,
+    found: &Report,
+    views: &Views,
+) -> io::Result<()> {
     if !first {
         let says = "--html shows one job: name one log, or take several as one job with --together";
         return Err(io::Error::other(says));
     }
     let named = |error: io::Error| io::Error::other(format!("writing {}: {error}", path.display()));
     let mut file = io::BufWriter::new(File::create(path).map_err(named)?);
-    html::page(&mut file, job, found).and_then(|()| file.flush()).map_err(named)
+    html::page(&mut file, job, found, views).and_then(|()| file.flush()).map_err(named)
 }
 
 impl Show for Face {

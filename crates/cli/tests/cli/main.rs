@@ -7,6 +7,7 @@ mod export;
 mod golden;
 mod judge;
 mod netra;
+mod page;
 mod pattern;
 mod recover;
 mod rewrite;

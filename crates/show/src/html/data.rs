@@ -2,20 +2,21 @@
 //!
 //! It is bounded: of very many files the costliest are in it, and how many there are.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Result, Write};
 
-use netra_analyse::detail::Detail;
+use netra_analyse::detail::{Conflicts, Detail};
 use netra_analyse::insight::Finding;
 use netra_analyse::metric::FileFacts;
 use netra_analyse::{Facts, Job, Layer, Report, Usage};
 use netra_event::RecordId;
 
 use super::column::Columns;
-use super::drawn;
+use super::{drawn, functions, placed};
 use crate::Json;
 use crate::member::{float, integer, list, number, optional, text, truth};
 use crate::report::{lines, remedy};
+use crate::view::Views;
 
 /// Files in a page.
 const FILES: usize = 3000;
@@ -30,14 +31,19 @@ type Out<'a, 'w, W> = &'a mut Json<'w, W>;
 /// Which of the page's files a record is.
 type Places = BTreeMap<RecordId, u32>;
 
+/// What a page shows.
+#[derive(Clone, Copy)]
+pub(super) struct Shown<'a> {
+    pub(super) job: &'a Job,
+    pub(super) report: &'a Report,
+    pub(super) detail: &'a Detail,
+    pub(super) conflicts: &'a Conflicts,
+    pub(super) views: &'a Views,
+}
+
 /// Writes everything but the columns, which it collects.
-pub(super) fn write<W: Write>(
-    out: &mut W,
-    job: &Job,
-    report: &Report,
-    detail: &Detail,
-    columns: &mut Columns,
-) -> Result<()> {
+pub(super) fn write<W: Write>(out: &mut W, shown: &Shown<'_>, columns: &mut Columns) -> Result<()> {
+    let Shown { job, report, views, .. } = *shown;
     let facts = &report.facts;
     let files: Vec<&FileFacts> = facts.files.iter().take(FILES).collect();
     let places: Places = files.iter().map(|file| file.id).zip(0..).collect();
@@ -57,18 +63,23 @@ pub(super) fn write<W: Write>(
     })?;
     list(&mut json, "silenced", &report.silenced, |json, slug| json.text(slug))?;
     list(&mut json, "layers", facts.layers.keys(), |json, name| layer(json, *name, facts))?;
+    functions::write(&mut json, job, facts)?;
     list(&mut json, "files", &files, |json, one| file(json, one, facts))?;
     number(&mut json, "file_count", facts.files.len() as u64)?;
     list(&mut json, "size_bins", &BINS, |json, bin| json.text(bin))?;
-    targets(&mut json, facts)?;
+    targets(&mut json, job, facts)?;
     phases(&mut json, facts)?;
-    ranks(&mut json, facts, columns)?;
+    ranks(&mut json, job, facts, columns)?;
+    json.line()?;
+    json.key("views")?;
+    views.json(&mut json)?;
     // A file that is not in the page has the number behind the last.
     let absent = files.len() as u32;
     let traced: Vec<u32> =
         job.trace.files().iter().map(|id| places.get(id).copied().unwrap_or(absent)).collect();
     let place = |at: u32| traced.get(at as usize).copied().unwrap_or(absent);
-    drawn::write(&mut json, detail, place, columns)?;
+    drawn::write(&mut json, shown.detail, place, columns)?;
+    placed::write(&mut json, shown.detail, shown.conflicts, place, columns)?;
     json.line()?;
     json.key("columns")?;
     columns.describe(&mut json)?;
@@ -249,7 +260,7 @@ fn file<W: Write>(json: Out<'_, '_, W>, file: &FileFacts, facts: &Facts) -> Resu
     json.close('}')
 }
 
-fn targets<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
+fn targets<W: Write>(json: Out<'_, '_, W>, job: &Job, facts: &Facts) -> Result<()> {
     json.line()?;
     json.key("osts")?;
     json.open('{')?;
@@ -257,6 +268,7 @@ fn targets<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
     list(json, "list", &facts.osts.by_ost, |json, ost| {
         json.open('{')?;
         number(json, "ost", ost.ost)?;
+        text(json, "server", job.servers.get(&ost.ost).map_or("", String::as_str))?;
         number(json, "files", ost.files)?;
         number(json, "bytes", ost.bytes)?;
         number(json, "alone", ost.alone)?;
@@ -303,7 +315,12 @@ fn phases<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
 }
 
 /// Ranks that are known by themselves, in columns.
-fn ranks<W: Write>(json: Out<'_, '_, W>, facts: &Facts, columns: &mut Columns) -> Result<()> {
+fn ranks<W: Write>(
+    json: Out<'_, '_, W>,
+    job: &Job,
+    facts: &Facts,
+    columns: &mut Columns,
+) -> Result<()> {
     // A rank that does not fit is none; records of all ranks are not in here.
     let known = facts
         .ranks
@@ -315,12 +332,24 @@ fn ranks<W: Write>(json: Out<'_, '_, W>, facts: &Facts, columns: &mut Columns) -
     columns.u64s("ranks.bytes", known.clone().map(|one| one.1.bytes));
     columns.u64s("ranks.reads", known.clone().map(|one| one.1.reads));
     columns.u64s("ranks.writes", known.clone().map(|one| one.1.writes));
+    let hosts: BTreeMap<&str, u32> = job
+        .hosts
+        .values()
+        .map(String::as_str)
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .zip(0..)
+        .collect();
+    let absent = hosts.len() as u32;
+    let host = |rank: u32| job.hosts.get(&rank).and_then(|host| hosts.get(host.as_str()).copied());
+    columns.u32s("ranks.host", known.clone().map(|one| host(one.0).unwrap_or(absent)));
     json.line()?;
     json.key("ranks")?;
     json.open('{')?;
     truth(json, "complete", facts.ranks.complete)?;
     number(json, "count", known.count() as u64)?;
-    for key in ["rank", "seconds", "bytes", "reads", "writes"] {
+    list(json, "hosts", hosts.keys(), |json, host| json.text(host))?;
+    for key in ["rank", "seconds", "bytes", "reads", "writes", "host"] {
         text(json, key, &format!("ranks.{key}"))?;
     }
     json.close('}')

@@ -7,6 +7,7 @@ use netra_analyse::detail::{Detail, Grid, Marks};
 
 use super::column::Columns;
 use crate::Json;
+use crate::member::list;
 
 type Out<'a, 'w, W> = &'a mut Json<'w, W>;
 
@@ -111,6 +112,8 @@ fn marks<W: Write>(
     }
     json.key("slice")?;
     json.float(marks.slice)?;
+    // In the order of the numbers that stand for them in a mark's kind.
+    list(json, "layers", &Marks::LAYERS, |json, layer| json.text(layer.name()))?;
     json.close('}')?;
     let lengths = marks.start.iter().zip(&marks.end).map(|(start, end)| end - start);
     let extents = marks.offset.iter().zip(&marks.stop).map(|(first, stop)| stop - first);

@@ -7,15 +7,19 @@
 mod asset;
 mod base64;
 mod column;
+mod compared;
 mod data;
 mod drawn;
+mod functions;
+mod placed;
 mod plain;
 
 use std::io::{Result, Write};
 
-use netra_analyse::detail::{Budget, Detail};
+use netra_analyse::detail::{Budget, Conflicts, Detail};
 use netra_analyse::{Job, Report};
 
+use crate::view::Views;
 use column::Columns;
 use plain::escape;
 
@@ -23,12 +27,44 @@ use plain::escape;
 const NOTHING: &str = "default-src 'none'";
 
 /// Writes the page of a report.
-pub fn page<W: Write>(out: &mut W, job: &Job, report: &Report) -> Result<()> {
-    let detail = Detail::of(job, Budget::default());
+pub fn page<W: Write>(out: &mut W, job: &Job, report: &Report, views: &Views) -> Result<()> {
+    let (json, packed) = run(job, report, views)?;
+    let verdict = crate::report::verdict(report);
+    head(out, &title(job))?;
+    plain::body(out, job, report, &verdict)?;
+    tail(out, &json, &[packed])
+}
+
+/// Writes a page of several runs side by side, the first of which the others are compared with.
+pub fn comparison<W: Write>(out: &mut W, runs: &[(&Job, &Report)], views: &Views) -> Result<()> {
+    let mut all = Vec::new();
+    let mut packed = Vec::new();
+    for (job, report) in runs {
+        let (json, columns) = run(job, report, views)?;
+        all.push(json);
+        packed.push(columns);
+    }
+    let reports: Vec<&Report> = runs.iter().map(|(_, report)| *report).collect();
+    let mut json = Vec::new();
+    compared::write(&mut json, &reports, &all)?;
+    head(out, "Runs side by side: I/O")?;
+    compared::plain(out, runs)?;
+    tail(out, &json, &packed)
+}
+
+/// A run as JSON, and its packed columns.
+fn run(job: &Job, report: &Report, views: &Views) -> Result<(Vec<u8>, String)> {
+    let budget = Budget::default();
+    let detail = Detail::of(job, budget);
+    let conflicts = Conflicts::of(job, &report.facts, budget.conflicts);
     let mut columns = Columns::default();
     let mut json = Vec::new();
-    data::write(&mut json, job, report, &detail, &mut columns)?;
-    let verdict = crate::report::verdict(report);
+    let shown = data::Shown { job, report, detail: &detail, conflicts: &conflicts, views };
+    data::write(&mut json, &shown, &mut columns)?;
+    Ok((json, columns.pack()?))
+}
+
+fn head<W: Write>(out: &mut W, title: &str) -> Result<()> {
     let policy = if asset::BUILT { asset::POLICY } else { NOTHING };
     write!(
         out,
@@ -37,15 +73,19 @@ pub fn page<W: Write>(out: &mut W, job: &Job, report: &Report) -> Result<()> {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<main>\n",
         escape(policy),
-        escape(&title(job)),
+        escape(title),
         asset::STYLE,
-    )?;
-    plain::body(out, job, report, &verdict)?;
+    )
+}
+
+fn tail<W: Write>(out: &mut W, json: &[u8], packed: &[String]) -> Result<()> {
     out.write_all(b"</main>\n<script type=\"application/json\" id=\"report\">")?;
-    out.write_all(harmless(&json).as_slice())?;
-    out.write_all(b"</script>\n<script type=\"text/plain\" id=\"detail\">")?;
-    out.write_all(columns.pack()?.as_bytes())?;
-    write!(out, "</script>\n<script>{}</script>\n</body>\n</html>\n", asset::SCRIPT)
+    out.write_all(harmless(json).as_slice())?;
+    out.write_all(b"</script>\n")?;
+    for (at, columns) in packed.iter().enumerate() {
+        writeln!(out, "<script type=\"text/plain\" id=\"detail-{at}\">{columns}</script>")?;
+    }
+    write!(out, "<script>{}</script>\n</body>\n</html>\n", asset::SCRIPT)
 }
 
 /// The command's first word without its folder, and the job.

@@ -29,10 +29,7 @@ pub(super) fn escape(text: &str) -> String {
 pub(super) fn body<W: Write>(out: &mut W, job: &Job, report: &Report, verdict: &str) -> Result<()> {
     writeln!(out, "<h1>{}</h1>", escape(&job.command))?;
     if !asset::BUILT {
-        out.write_all(
-            b"<p class=\"missing\"><b>The pictures are missing</b>: this netra was built without the page. \
-              <code>cargo xtask web</code> builds it (it needs Node.js), then build netra again.</p>\n",
-        )?;
+        missing(out)?;
     }
     writeln!(out, "<p>{}</p>", escape(verdict))?;
     let caveats = report.facts.trust.caveats();
@@ -48,6 +45,14 @@ pub(super) fn body<W: Write>(out: &mut W, job: &Job, report: &Report, verdict: &
         one(out, finding)?;
     }
     out.write_all(b"</ol>\n")
+}
+
+/// Says how a netra with pictures is built.
+pub(super) fn missing<W: Write>(out: &mut W) -> Result<()> {
+    out.write_all(
+        b"<p class=\"missing\"><b>The pictures are missing</b>: this netra was built without the page. \
+          <code>cargo xtask web</code> builds it (it needs Node.js), then build netra again.</p>\n",
+    )
 }
 
 fn one<W: Write>(out: &mut W, finding: &Finding) -> Result<()> {

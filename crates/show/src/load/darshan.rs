@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use netra_analyse::{
-    COUNTED, Decoder, Direction, Job, Layer, Layout, Mount, PartialModule, TraceRow,
+    COUNTED, Decoder, Direction, Heatmap, Job, Layer, Layout, Mount, PartialModule, TraceRow,
 };
 use netra_darshan::read::{self, Log, Lustre, Record};
 use netra_darshan::{Damage, Part, Reason, counter};
-use netra_event::Module;
+use netra_event::{Module, RecordId};
 
 use super::section;
 use crate::{head, own};
@@ -21,15 +21,15 @@ pub fn job(source: &str, log: &Log) -> (Job, Vec<Damage>) {
         usages(&mut job, log, layer, &mut missing);
     }
     layouts(&mut job, log, &mut missing);
-    let mut hosts = Hosts::default();
+    heatmaps(&mut job, log, &mut missing);
     // A log of netra's own holds its trace twice; the section knows more.
     let traced = section::add(&mut job, log, &mut missing);
     for module in [Module::DxtPosix, Module::DxtMpiio].into_iter().filter(|_| !traced) {
-        trace(&mut job, log, module, &mut hosts, &mut missing);
+        trace(&mut job, log, module, &mut missing);
     }
     // Only when every rank has told its host is the number of hosts known.
-    if hosts.ranks.len() as u64 == job.nprocs && job.nprocs > 0 {
-        job.nodes = Some(hosts.names.len() as u64);
+    if job.hosts.len() as u64 == job.nprocs && job.nprocs > 0 {
+        job.nodes = Some(job.hosts.values().collect::<BTreeSet<_>>().len() as u64);
     }
     for damage in &missing {
         match (damage.part, &damage.reason) {
@@ -113,24 +113,45 @@ fn layout(lustre: &Lustre<'_>) -> Option<Layout> {
     })
 }
 
-/// The hosts that traces name, and the ranks that named them.
-#[derive(Default)]
-struct Hosts {
-    names: BTreeSet<Vec<u8>>,
-    ranks: BTreeSet<i64>,
+/// Bytes over time. A record's number is the hash of its layer's name.
+fn heatmaps(job: &mut Job, log: &Log, missing: &mut Vec<Damage>) {
+    let layers = [Layer::Posix, Layer::Stdio, Layer::Mpiio]
+        .map(|layer| (RecordId::of(format!("heatmap:{}", heat_name(layer)).as_bytes()), layer));
+    let mut records = log.records(Module::Heatmap);
+    while let Some(record) = records.next_record() {
+        let Record::Heatmap(heat) = record else { continue };
+        let layer = layers.iter().find(|(id, _)| *id == heat.id).map(|(_, layer)| *layer);
+        let (Some(layer), Ok(rank)) = (layer, u32::try_from(heat.rank.0)) else { continue };
+        let bytes = |steps: &[i64]| {
+            steps.iter().map(|bytes| u64::try_from(*bytes).unwrap_or(0)).collect::<Vec<u64>>()
+        };
+        let (read, write) = (bytes(heat.reads), bytes(heat.writes));
+        if heat.width.0.is_finite() && heat.width.0 > 0.0 {
+            job.heatmaps.push(Heatmap { layer, rank, width: heat.width.0, read, write });
+        }
+    }
+    missing.extend(records.damage().iter().cloned());
 }
 
-fn trace(job: &mut Job, log: &Log, module: Module, hosts: &mut Hosts, missing: &mut Vec<Damage>) {
+/// What Darshan calls a layer in the names of its heat maps.
+fn heat_name(layer: Layer) -> &'static str {
+    match layer {
+        Layer::Mpiio => "MPIIO",
+        other => other.name(),
+    }
+}
+
+fn trace(job: &mut Job, log: &Log, module: Module, missing: &mut Vec<Damage>) {
     let mut records = log.records(module);
     while let Some(record) = records.next_record() {
         let Record::Dxt(mut dxt) = record else { continue };
-        if !hosts.names.contains(&dxt.head.host) {
-            hosts.names.insert(dxt.head.host.clone());
-        }
-        hosts.ranks.insert(dxt.head.rank.0);
+        let rank = u32::try_from(dxt.head.rank.0).unwrap_or(0);
+        job.hosts
+            .entry(rank)
+            .or_insert_with(|| String::from_utf8_lossy(&dxt.head.host).into_owned());
         let call = TraceRow {
             file: job.trace.file(dxt.head.id),
-            rank: u32::try_from(dxt.head.rank.0).unwrap_or(0),
+            rank,
             layer: if module == Module::DxtMpiio { Layer::Mpiio } else { Layer::Posix },
             direction: Direction::Read,
             start: 0.0,

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use netra_analyse::{Direction, FunctionUse, Job, Layer, Ledger, SiteUse, TraceRow};
+use netra_analyse::{Direction, FunctionUse, Job, Layer, Ledger, Opening, SiteUse, TraceRow};
 use netra_darshan::Damage;
 use netra_darshan::read::Log;
 use netra_darshan::section::layout::KIND_SEGMENT;
@@ -53,6 +53,9 @@ pub(super) fn add(job: &mut Job, log: &Log, missing: &mut Vec<Damage>) -> bool {
         let Some(segment) = segments.remove(&block) else { continue };
         let rank = number.and_then(|rank| u32::try_from(rank.0).ok());
         sums.process(job, &segment.view(), rank);
+        if let Some(rank) = rank {
+            job.hosts.insert(rank, String::from_utf8_lossy(&piece.host).into_owned());
+        }
         job.remarks.extend(piece.notes.iter().map(|note| format!("process {}: {note}", piece.pid)));
     }
     sums.finish(job)
@@ -106,10 +109,19 @@ impl Sums {
                     function.calls = function.calls.saturating_add(count);
                 }
             }
-            self.lane(view, lane.events(), &ids, |id, row: TraceRow| {
+            self.lane(view, lane.events(), &ids, |id, step| {
                 let Some(rank) = rank else { return };
-                let row = TraceRow { file: job.trace.file(id), rank, ..row };
-                calls.entry((row.file, row.layer, row.direction)).or_default().push(row);
+                let file = job.trace.file(id);
+                match step {
+                    Step::Moved(row) => {
+                        let row = TraceRow { file, rank, ..row };
+                        calls.entry((row.file, row.layer, row.direction)).or_default().push(row);
+                    }
+                    Step::Opened(open) if job.opens.len() < OPENS => {
+                        job.opens.push(Opening { file, rank, ..open });
+                    }
+                    Step::Opened(_) => {}
+                }
             });
         }
         self.threads = self.threads.max(threads);
@@ -123,7 +135,7 @@ impl Sums {
         view: &View<'_>,
         events: impl Iterator<Item = (u64, Event)>,
         ids: &[Option<RecordId>],
-        mut row: impl FnMut(RecordId, TraceRow),
+        mut take: impl FnMut(RecordId, Step),
     ) {
         let tick = view.tick() / 1e9;
         let mut below: HashMap<u32, u64> = HashMap::new();
@@ -137,11 +149,17 @@ impl Sums {
             let file = ids.get(event.file as usize).copied().flatten();
             let took = event.duration as f64 * tick;
             self.event(&event, file, took, own);
-            if let (Some(call), Some(id)) = (moved(&event), file) {
-                let start = view.time(event.start).cast_signed().saturating_sub(self.start);
-                let start = start as f64 / 1e9;
-                row(id, TraceRow { start, end: start + took, ..call });
-            }
+            let (Some(step), Some(id)) = (step(&event), file) else { continue };
+            let start = view.time(event.start).cast_signed().saturating_sub(self.start);
+            let start = start as f64 / 1e9;
+            let end = start + took;
+            take(
+                id,
+                match step {
+                    Step::Moved(row) => Step::Moved(TraceRow { start, end, ..row }),
+                    Step::Opened(open) => Step::Opened(Opening { start, end, ..open }),
+                },
+            );
         }
     }
 
@@ -217,7 +235,46 @@ impl Sums {
 /// Adds the calls of one kind in the order of their starts.
 fn push(job: &mut Job, mut rows: Vec<TraceRow>) {
     rows.sort_by(|a, b| a.start.total_cmp(&b.start));
-    rows.into_iter().for_each(|row| job.trace.push(row));
+    for row in rows {
+        if row.layer.is_io() {
+            job.trace.push(row);
+        } else {
+            job.above.push(row);
+        }
+    }
+}
+
+/// What an event adds besides sums; file, rank and times are still to be filled in.
+enum Step {
+    Moved(TraceRow),
+    Opened(Opening),
+}
+
+/// Opens and closes that are kept.
+const OPENS: usize = 1_000_000;
+
+fn layer(function: Function) -> Option<Layer> {
+    match function.layer() {
+        netra_event::Layer::Posix => Some(Layer::Posix),
+        netra_event::Layer::Stdio => Some(Layer::Stdio),
+        netra_event::Layer::Mpiio => Some(Layer::Mpiio),
+        netra_event::Layer::Hdf5 => Some(Layer::H5d),
+        netra_event::Layer::Pnetcdf => Some(Layer::Pnetcdf),
+        _ => None,
+    }
+}
+
+fn step(event: &Event) -> Option<Step> {
+    let function = event.function()?;
+    let close = match function.kind() {
+        Kind::Read | Kind::Write => return moved(event).map(Step::Moved),
+        Kind::Open => false,
+        Kind::Close => true,
+        _ => return None,
+    };
+    let layer = layer(function)?;
+    let (file, rank, start, end) = (0, 0, 0.0, 0.0);
+    Some(Step::Opened(Opening { file, rank, layer, close, start, end }))
 }
 
 fn positive(result: i64) -> u64 {
@@ -236,12 +293,7 @@ fn moved(event: &Event) -> Option<TraceRow> {
         Kind::Write => Direction::Write,
         _ => return None,
     };
-    let layer = match function.layer() {
-        netra_event::Layer::Posix => Layer::Posix,
-        netra_event::Layer::Stdio => Layer::Stdio,
-        netra_event::Layer::Mpiio => Layer::Mpiio,
-        _ => return None,
-    };
+    let layer = layer(function)?;
     // Where a pipe or a socket is meant there is no offset, and no bytes that another could use.
     let offset = match (u64::try_from(event.offset), layer) {
         (Ok(offset), _) => offset,

@@ -2,8 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use netra_analyse::{FunctionUse, Job, TraceRow};
+use netra_analyse::{FunctionUse, Heatmap, Job, Opening, TraceRow};
 use netra_event::{Loss, Rank, Seconds};
+
+/// Steps of a heat map by which a process may have started later; a width that asks for more is
+/// no width.
+const STEPS: f64 = 1e6;
 
 /// One job of many processes. Each becomes a rank, in the order given.
 ///
@@ -57,6 +61,25 @@ fn add(whole: &mut Job, job: Job, rank: usize, later: f64) {
         let file = whole.trace.file(job.trace.files()[row.file as usize]);
         let (start, end) = (row.start + later, row.end + later);
         whole.trace.push(TraceRow { file, rank: rank as u32, start, end, ..row });
+    }
+    for row in job.above.rows() {
+        let file = whole.trace.file(job.trace.files()[row.file as usize]);
+        let (start, end) = (row.start + later, row.end + later);
+        whole.above.push(TraceRow { file, rank: rank as u32, start, end, ..row });
+    }
+    for open in &job.opens {
+        let file = whole.trace.file(job.trace.files()[open.file as usize]);
+        let (start, end) = (open.start + later, open.end + later);
+        whole.opens.push(Opening { file, rank: rank as u32, start, end, ..*open });
+    }
+    let rank = rank as u32;
+    whole.hosts.extend(job.hosts.into_values().next().map(|host| (rank, host)));
+    // Steps begin with each process, so those of one that started later would stand too early.
+    let shift = |steps: Vec<u64>, by: usize| [vec![0; by], steps].concat();
+    for heat in job.heatmaps.into_iter().filter(|heat| later / heat.width < STEPS) {
+        let by = (later / heat.width) as usize;
+        let (read, write) = (shift(heat.read, by), shift(heat.write, by));
+        whole.heatmaps.push(Heatmap { rank, read, write, ..heat });
     }
     for partial in job.partial {
         if !whole.partial.contains(&partial) {
