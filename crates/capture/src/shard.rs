@@ -261,6 +261,9 @@ fn find(thread: &Thread, module: &Module, file: u32) -> Option<Shard> {
         reference = shard.word(link)?.load(Ordering::Acquire);
     }
     module.describe();
+    if file == OTHER_FILE {
+        partial(module);
+    }
     let kept_back = if file == OTHER_FILE { 0 } else { KEPT_BACK };
     let Some(at) = take(module.code, place, file, module.words, kept_back) else {
         return if file == OTHER_FILE { None } else { other(thread, module) };

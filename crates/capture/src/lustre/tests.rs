@@ -209,6 +209,9 @@ fn a_file_on_lustre_has_its_layout_and_its_file_systems_targets() {
     let mut list = std::fs::File::create(&mounts).unwrap();
     writeln!(list, "/dev/sda1 / ext4 rw 0 0").unwrap();
     writeln!(list, "10.0.0.1@o2ib:/fs /lustre/scratch lustre rw,flock 0 0").unwrap();
+    writeln!(list, "server:/export/home /home nfs4 rw,vers=4.2 0 0").unwrap();
+    writeln!(list, "gpfs0 /gpfs/fs0 gpfs rw,relatime 0 0").unwrap();
+    writeln!(list, "beegfs_nodev /mnt/beegfs beegfs rw 0 0").unwrap();
     let wide: Vec<u32> = (0..400).collect();
     let (first, later) = (progressive(0), plain(1, MIB, None, &wide));
     memory::map().unwrap();
@@ -226,6 +229,9 @@ fn a_file_on_lustre_has_its_layout_and_its_file_systems_targets() {
     fake::answering(client(mounts.clone(), [later.clone(), later]), || {
         files::track(descriptor, b"/lustre/scratch/wide", 0).unwrap();
         files::track(descriptor, b"/local", 0).unwrap();
+        for path in [&b"/home/u/a"[..], b"/gpfs/fs0/b", b"/mnt/beegfs/c", b"/gpfs/other"] {
+            files::track(descriptor, path, 0).unwrap();
+        }
     });
     std::fs::remove_file(&mounts).unwrap();
     header.version.store(VERSION, Ordering::Relaxed);
@@ -238,6 +244,14 @@ fn a_file_on_lustre_has_its_layout_and_its_file_systems_targets() {
     let checkpoint = file(b"/lustre/scratch/run/checkpoint");
     assert_eq!((checkpoint.mount, checkpoint.alignment), (Some(mount.index), MIB));
     assert_eq!(file(b"/local").mount, Some(0));
+    let kind = |name: &[u8]| {
+        let mount = file(name).mount;
+        view.mounts().find(|row| Some(row.index) == mount).map(|row| row.kind)
+    };
+    assert_eq!(kind(b"/home/u/a"), Some(&b"nfs4"[..]));
+    assert_eq!(kind(b"/gpfs/fs0/b"), Some(&b"gpfs"[..]));
+    assert_eq!(kind(b"/mnt/beegfs/c"), Some(&b"beegfs"[..]));
+    assert_eq!(kind(b"/gpfs/other"), Some(&b"ext4"[..]));
 
     let of = |index: u32| -> Vec<(u64, u64)> {
         let mine = view.records().filter(|record| record.module == 8 && record.file == index);

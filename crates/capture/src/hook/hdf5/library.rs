@@ -143,3 +143,21 @@ impl Library {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_old_versions_have_32_bits() {
+        let (old, new) = (Library(Copy::new(1)), Library(Copy::new(2)));
+        old.meet();
+        // Nothing was looked up: a copy without the function of 1.10.
+        let chance = 0x7fff_1234_0500_0001;
+        assert_eq!(old.id(chance), 0x0500_0001);
+        assert_eq!(old.id(0xffff_ffff), -1, "an int that failed");
+        assert_eq!(new.id(chance), chance);
+        assert_eq!(old.key(chance), 0x0500_0001 ^ 1 << 48);
+        assert_ne!(old.key(5), new.key(5), "copies give out the same numbers");
+    }
+}
