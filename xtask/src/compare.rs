@@ -2,7 +2,9 @@
 //! runtime (`DARSHAN_LIB=`), and writes `docs/compare-darshan.md`: every counter equal, or differs
 //! because ….
 //!
-//! A difference without a reason in [`REASONS`] is an error: it is a bug of netra, or a row to add.
+//! A difference without a reason in [`reason`] is an error: it is a bug of netra, or a row to add.
+
+mod reason;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -27,94 +29,6 @@ const PROGRAMS: &str = "plain vector lfs64 stat_family names dup2 dup_offset o_a
     syscall shared_fd short_threads many_threads thread_exit open_close_race pthread_cancel fork \
     raw_clone vfork posix_spawn signal_io atexit constructor fortify many_files errno malloc_io \
     signal_storm longjmp";
-
-/// Why a counter differs: programs, counters (beginnings of their names), and the reason.
-const REASONS: &[(&str, &str, &str)] = &[
-    (
-        "*",
-        "POSIX_MAX_READ_TIME_SIZE POSIX_MAX_WRITE_TIME_SIZE",
-        "which call was the slowest differs from run to run",
-    ),
-    ("*", "POSIX_MMAPS", "Darshan's preload library does not see `mmap` and writes −1"),
-    (
-        "temporary",
-        "*",
-        "names made by `mkstemp` differ from run to run; each record is equal but for its name; `tmpfile` is not seen by Darshan",
-    ),
-    (
-        "fork posix_spawn raw_clone",
-        "POSIX",
-        "Darshan does not know descriptors that a child or a new image inherits (its records of such files are empty, or the parent's grow after a raw clone)",
-    ),
-    (
-        "vfork",
-        "POSIX",
-        "what a child of vfork closes is closed in the parent's books of Darshan too",
-    ),
-    ("constructor", "POSIX", "calls before Darshan's constructor are not seen by it"),
-    (
-        "dup_offset o_append",
-        "POSIX_MAX_BYTE_WRITTEN POSIX_CONSEC POSIX_SEQ POSIX_FILE_NOT",
-        "Darshan keeps one position per file instead of one per open file, and ignores O_APPEND",
-    ),
-    (
-        "pipes",
-        "POSIX",
-        "after `dup2` of a socket over a file's descriptor Darshan counts the socket's bytes to the file",
-    ),
-    (
-        "fortify",
-        "*",
-        "fortified entry points (`__read_chk`, `__openat_2`, `__fgets_chk`, `__fprintf_chk` …) are not seen by Darshan",
-    ),
-    (
-        "shared_fd short_threads many_threads open_close_race",
-        "POSIX_CONSEC POSIX_SEQ POSIX_STRIDE POSIX_RW POSIX_WRITES POSIX_BYTES POSIX_SIZE POSIX_ACCESS POSIX_MAX POSIX_FILE_NOT",
-        "sequence and stride are kept per thread in netra, and depend on how threads interleave; a close and an open in two threads make Darshan count to the wrong file",
-    ),
-    (
-        "movers",
-        "POSIX",
-        "copies inside the kernel (`copy_file_range`, `sendfile`, `splice`) are not seen by Darshan",
-    ),
-    ("printf_family", "POSIX", "`dprintf` is not seen by Darshan"),
-    ("syscall", "POSIX", "I/O through `syscall()` is not seen by Darshan"),
-    (
-        "rename",
-        "POSIX",
-        "Darshan counts `rename` only of files it has seen, and neither `renameat` nor `renameat2`",
-    ),
-    (
-        "scanf_family",
-        "STDIO_READS",
-        "Darshan counts a scan that found the end of the file as a read of nothing",
-    ),
-    (
-        "fdopen_fclose",
-        "STDIO_MAX_BYTE",
-        "a stream made by `fdopen` begins where its descriptor stands; Darshan begins at 0",
-    ),
-    (
-        "variadic",
-        "POSIX_MODE POSIX_STATS STDIO",
-        "a file made with O_TMPFILE is opened without its mode under Darshan; netra passes it on and names the file's folder",
-    ),
-    (
-        "*",
-        "POSIX_STATS",
-        "`stat` and its family as glibc 2.33 and later export it, and `statx`, are not seen by Darshan",
-    ),
-    (
-        "*",
-        "POSIX_MEM_ALIGNMENT POSIX_FILE_ALIGNMENT",
-        "a record that only netra has; sums over processes of what is no sum",
-    ),
-    (
-        "*",
-        "STDIO",
-        "`puts` (to which compilers turn `printf`), `putc`, `getc`, `getline`, wide characters, `_unlocked` forms and inlined buffers are not seen by Darshan",
-    ),
-];
 
 /// How one record's counter compares.
 struct Finding {
@@ -207,7 +121,7 @@ fn compare(name: &'static str, netra: &Tool, darshan: &Tool) -> Result<Ran> {
     Ok(Ran::Both(findings, equal))
 }
 
-/// Counters by module and file, summed over processes; or how the program was disturbed.
+/// Counters by module, file and process; or how the program was disturbed.
 type Sums = BTreeMap<(&'static str, String), Counters>;
 
 fn counters(
@@ -236,10 +150,20 @@ fn counters(
         Ok(logs) => logs,
         Err(error) => return Ok(Err(format!("its log is not whole: {}", error.root_cause()))),
     };
-    for log in logs.into_values() {
+    let mut images: BTreeMap<String, usize> = BTreeMap::new();
+    for (origin, log) in logs {
+        // Processes in the order of their numbers, each image of a program apart.
+        let other = (!origin.executable.starts_with("compare_")).then(|| origin.executable.clone());
+        let place = images.entry(origin.executable).or_default();
+        *place += 1;
         for module in ["POSIX", "STDIO"] {
             for (name, record) in log.records(module) {
                 let Some(file) = short(name, &scene.work()) else { continue };
+                let file = match (&other, *place) {
+                    (Some(other), _) => format!("{} ({other})", steady(&file)),
+                    (None, 1) => steady(&file),
+                    (None, place) => format!("{} (process {place})", steady(&file)),
+                };
                 let sum = sums.entry((module, file)).or_default();
                 for (counter, value) in record.iter() {
                     sum.add(counter, value);
@@ -254,19 +178,23 @@ fn short(name: &str, work: &Path) -> Option<String> {
     if name.starts_with('<') {
         return Some(name.to_owned());
     }
-    Path::new(name).strip_prefix(work).ok().map(|path| path.display().to_string())
+    let below = Path::new(name).strip_prefix(work).ok()?;
+    Some(if below.as_os_str().is_empty() { ".".to_owned() } else { below.display().to_string() })
 }
 
-fn reason(finding: &Finding) -> Option<&'static str> {
-    let row = REASONS.iter().find(|(programs, counters, _)| {
-        let named = |list: &str, name: &str| {
-            list.split_whitespace().any(|own| own == "*" || name.starts_with(own))
-        };
-        (*programs == "*" || programs.split_whitespace().any(|own| own == finding.program))
-            && named(counters, finding.counter)
-    });
-    row.map(|(_, _, reason)| *reason)
+/// Names that a program makes up differ from run to run in six letters behind a dash.
+fn steady(name: &str) -> String {
+    let Some((begin, rest)) = name.split_once('-') else { return name.to_owned() };
+    match rest.get(..6) {
+        Some(made) if begin.len() == 1 && made.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
+            format!("{begin}-XXXXXX{}", &rest[6..])
+        }
+        _ => name.to_owned(),
+    }
 }
+
+/// Differences by reason, then by program and file.
+type Explained<'a> = BTreeMap<&'static str, BTreeMap<(&'a str, &'a str), Vec<String>>>;
 
 /// The page, and the differences nobody explained.
 fn page(programs: &BTreeMap<&'static str, Ran>, version: &str) -> Result<(String, Vec<String>)> {
@@ -274,11 +202,12 @@ fn page(programs: &BTreeMap<&'static str, Ran>, version: &str) -> Result<(String
     let mut page = format!(
         "# Counters beside Darshan's\n\nWritten by `cargo xtask compare darshan` on {} with Darshan \
          {version} (without MPI): the programs of `e2e/programs`\nunder both libraries, every whole-number \
-         counter of POSIX and STDIO of every file. Times differ from run to run and are not here.\n\n",
+         counter of POSIX and STDIO of every file and process. Times differ from run to run and are not here.\n\n",
         String::from_utf8_lossy(&date).trim()
     );
     let mut unexplained = Vec::new();
-    let mut reasons: BTreeMap<&str, BTreeMap<&str, BTreeSet<&str>>> = BTreeMap::new();
+    let mut explained = Explained::new();
+    let mut differing = BTreeSet::new();
     let (mut equal, mut differ) = (0, 0);
     let mut disturbed = String::new();
     for (program, ran) in programs {
@@ -288,40 +217,70 @@ fn page(programs: &BTreeMap<&'static str, Ran>, version: &str) -> Result<(String
                 equal += same;
                 differ += findings.len();
                 for finding in findings {
-                    let Finding { program, file, counter, netra, darshan } = finding;
-                    match reason(finding) {
-                        Some(why) => {
-                            let counters = reasons.entry(why).or_default();
-                            counters.entry(counter).or_default().insert(program);
-                        }
-                        None => unexplained.push(format!(
-                            "{program}: {file}: {counter}: netra {netra}, Darshan {darshan}"
-                        )),
-                    }
+                    differing.insert(finding.counter);
+                    explain(finding, &mut explained, &mut unexplained);
                 }
             }
         }
     }
-    writeln!(page, "{equal} values are equal, {differ} differ, for these reasons:\n")?;
-    writeln!(page, "| because | counters | programs |\n|---|---|---|")?;
-    for (why, counters) in &reasons {
-        let names: Vec<&str> = counters.keys().copied().collect();
-        let programs: BTreeSet<&str> = counters.values().flatten().copied().collect();
-        let programs: Vec<&str> = programs.into_iter().collect();
-        writeln!(page, "| {why} | {} | {} |", names.join(" "), programs.join(" "))?;
+    writeln!(
+        page,
+        "{equal} values are equal, {differ} differ, for these reasons. Values are netra's, then Darshan's;"
+    )?;
+    writeln!(page, "where they depend on chance there are none.\n")?;
+    for (why, places) in &explained {
+        let mut text = why.chars();
+        let first = text.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+        writeln!(page, "**{first}{}.**\n", text.as_str())?;
+        writeln!(page, "| program | file | counters |\n|---|---|---|")?;
+        for ((program, file), counters) in places {
+            writeln!(page, "| `{program}` | `{file}` | {} |", counters.join(", "))?;
+        }
+        writeln!(page)?;
     }
-    let differing: BTreeSet<&str> = reasons.values().flat_map(BTreeMap::keys).copied().collect();
     for module in [Module::Posix, Module::Stdio] {
         let all = counter::current(module).context("its counters")?.int;
         let same: Vec<&str> =
             all.iter().copied().filter(|name| !differing.contains(name)).collect();
-        writeln!(page, "\n**Equal everywhere, {module}**: {}.", same.join(" "))?;
+        writeln!(page, "**Equal everywhere, {module}**: {}.\n", same.join(" "))?;
     }
     if !disturbed.is_empty() {
         writeln!(
             page,
-            "\n## Programs that Darshan disturbs\n\nnetra runs them with the same outcome as without it.\n\n| program | under Darshan |\n|---|---|\n{disturbed}"
+            "## Programs that Darshan disturbs\n\nnetra runs them with the same outcome as without it.\n\n| program | under Darshan |\n|---|---|\n{disturbed}"
         )?;
     }
     Ok((page, unexplained))
+}
+
+/// Puts a difference to its reason, or says that it has none.
+fn explain<'a>(finding: &'a Finding, explained: &mut Explained<'a>, unexplained: &mut Vec<String>) {
+    let Finding { program, file, counter, netra, darshan } = finding;
+    let name = file.split(" (").next().unwrap_or(file);
+    let Some(reason) = reason::of(program, name, counter) else {
+        unexplained.push(format!("{program}: {file}: {counter}: netra {netra}, Darshan {darshan}"));
+        return;
+    };
+    // One sentence for all files: which they are would fill the page.
+    let place = if *counter == "POSIX_MMAPS" { ("*", "*") } else { (*program, file.as_str()) };
+    let values = explained.entry(reason.why).or_default().entry(place).or_default();
+    let says = match (*counter, reason.chance) {
+        ("POSIX_MMAPS", _) | (_, true) => (*counter).to_owned(),
+        _ => format!("{counter} {netra}/{darshan}"),
+    };
+    if !values.contains(&says) {
+        values.push(says);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::steady;
+
+    #[test]
+    fn made_up_names_become_steady() {
+        assert_eq!(steady("a-izUJm6"), "a-XXXXXX");
+        assert_eq!(steady("c-xwFAnk.dat"), "c-XXXXXX.dat");
+        assert_eq!(steady("not-so.dat"), "not-so.dat");
+    }
 }
