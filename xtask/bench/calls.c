@@ -3,12 +3,16 @@
  *   calls OP BYTES COUNT ROUNDS THREADS same|distinct DIR
  *
  * Prints `cpu MIN MEDIAN wall MIN MEDIAN` in nanoseconds a call over the rounds (with threads: of the
- * mean over them). With `null.c` preloaded the calls themselves cost nothing. Leaves without running
+ * mean over them), and in how many rounds all threads ran at the same time: each has a processor of its
+ * own, and a round in which they did not overlap for nine tenths of their time does not count (its times
+ * are infinite). With `null.c` preloaded the calls themselves cost nothing. Leaves without running
  * any handler, so that counting instructions counts calls and not what is done at exit. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <math.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +27,7 @@ static long count, rounds, threads;
 static int same, shared_fd;
 static double cpu[MOST_ROUNDS], wall[MOST_ROUNDS];
 static double thread_cpu[MOST_THREADS][MOST_ROUNDS], thread_wall[MOST_THREADS][MOST_ROUNDS];
+static double thread_begin[MOST_THREADS][MOST_ROUNDS];
 static pthread_barrier_t together;
 static void (*null_calls)(int);
 
@@ -61,19 +66,38 @@ static void *run(void *argument)
     FILE *stream = fopen(strcat(strcpy(stream_path, path), "-stream"), "w");
     if (fd < 0 || !stream || !buffer) fail(path);
     memset(buffer, 'x', 1 << 20);
+    if (threads > 1) {
+        cpu_set_t own;
+        CPU_ZERO(&own);
+        CPU_SET(me % sysconf(_SC_NPROCESSORS_ONLN), &own);
+        sched_setaffinity(0, sizeof own, &own);
+    }
     pthread_barrier_wait(&together); /* everybody has opened its file */
     if (null_calls) null_calls(1);
     for (long round = 0; round <= rounds; round++) {
         pthread_barrier_wait(&together);
-        double w = now(CLOCK_MONOTONIC), c = now(CLOCK_THREAD_CPUTIME_ID);
+        double begin = now(CLOCK_MONOTONIC), w = begin, c = now(CLOCK_THREAD_CPUTIME_ID);
         loop(fd, path, stream, buffer);
         c = now(CLOCK_THREAD_CPUTIME_ID) - c;
         w = now(CLOCK_MONOTONIC) - w;
         if (round == 0) continue; /* warms up */
         thread_cpu[me][round - 1] = c / count;
         thread_wall[me][round - 1] = w / count;
+        thread_begin[me][round - 1] = begin;
     }
     return NULL;
+}
+
+/* Whether all threads ran at the same time in a round, for nine tenths of it. */
+static int overlapped(long round)
+{
+    double first = INFINITY, last_begin = 0, first_end = INFINITY, last = 0;
+    for (long t = 0; t < threads; t++) {
+        double begin = thread_begin[t][round], end = begin + thread_wall[t][round] * count;
+        first = fmin(first, begin); last_begin = fmax(last_begin, begin);
+        first_end = fmin(first_end, end); last = fmax(last, end);
+    }
+    return first_end - last_begin > 0.9 * (last - first);
 }
 
 static int rising(const void *a, const void *b)
@@ -97,13 +121,17 @@ int main(int argc, char **argv)
     for (long i = 1; i < threads; i++) pthread_create(&other[i], NULL, run, (void *)i);
     run((void *)0);
     for (long i = 1; i < threads; i++) pthread_join(other[i], NULL);
-    for (long r = 0; r < rounds; r++)
+    long together_in = 0;
+    for (long r = 0; r < rounds; r++) {
         for (long t = 0; t < threads; t++) { cpu[r] += thread_cpu[t][r] / threads; wall[r] += thread_wall[t][r] / threads; }
+        if (overlapped(r)) together_in++;
+        else if (threads > 1) cpu[r] = wall[r] = INFINITY;
+    }
     qsort(cpu, rounds, sizeof *cpu, rising);
     qsort(wall, rounds, sizeof *wall, rising);
     if (null_calls) null_calls(0);
     char line[200];
-    int n = sprintf(line, "cpu %.1f %.1f wall %.1f %.1f\n", cpu[0], cpu[rounds / 2], wall[0], wall[rounds / 2]);
+    int n = sprintf(line, "cpu %.1f %.1f wall %.1f %.1f together %ld\n", cpu[0], cpu[rounds / 2], wall[0], wall[rounds / 2], together_in);
     syscall(SYS_write, 1, line, n);
     for (long i = 0; i < threads; i++) {
         path_of(path, i);

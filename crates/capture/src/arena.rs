@@ -14,7 +14,7 @@ use netra_event::segment::{ANONYMOUS, CALL_CODES, CHUNK_BYTES, Entry, Header, Re
 
 use crate::jail;
 use crate::memory::{self, FILES, SITES, THREADS};
-use crate::settings::LONGEST_PATH;
+use crate::settings::{LONGEST_PATH, SETTINGS};
 use crate::sys::{self, Refused};
 use crate::text::Text;
 
@@ -153,9 +153,21 @@ impl Arena {
         let mut offset = FIRST as u64;
         for (growth, (region, _, capacity)) in private.growth.iter().zip(LAYOUT) {
             let seldom = matches!(region, Region::Notes | Region::Extensions | Region::Modules);
-            if !seldom && region != Region::Chunks {
-                file.reserve(offset, PAGE as u64)?;
-                growth.reserved.store(PAGE as u64, Ordering::Release);
+            let first = match region {
+                _ if seldom => 0,
+                // The first thread needs two pages of counts, and a chunk for its events.
+                Region::Calls => 2 * PAGE,
+                Region::Chunks if SETTINGS.traces() => CHUNK_BYTES,
+                Region::Chunks => 0,
+                _ => PAGE,
+            };
+            if first > 0 {
+                match file.reserve(offset, first as u64) {
+                    Ok(()) => growth.reserved.store(first as u64, Ordering::Release),
+                    // The trace is not worth the segment: it can do without.
+                    Err(_) if region == Region::Chunks => {}
+                    Err(refused) => return Err(refused),
+                }
             }
             offset = offset.wrapping_add(capacity as u64);
         }
@@ -229,6 +241,15 @@ impl Arena {
             growth.claimed.store(0, Ordering::Release);
         }
         false
+    }
+
+    /// Whether a region was reserved up to `until` when the segment was made.
+    #[must_use]
+    pub fn is_reserved(&self, region: Region, until: u64) -> bool {
+        let growth = self
+            .entry(region)
+            .and_then(|(_, index)| memory::private().and_then(|private| private.growth.get(index)));
+        growth.is_some_and(|growth| until <= growth.reserved.load(Ordering::Acquire))
     }
 
     /// Reserves a range of the segment that nobody has touched yet. Refused, it becomes private

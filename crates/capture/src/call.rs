@@ -205,7 +205,7 @@ impl Call {
         if slot.busy.get() | slot.borrowed.get() == 0
             && let Some(thread) = slot.attached()
         {
-            arch::mark(&slot.busy);
+            slot.mark();
             compiler_fence(Ordering::SeqCst);
             lane::count(thread, self.function);
             return Some(Ended { call: self, end, thread, slot });
@@ -218,7 +218,7 @@ impl Call {
     pub fn hold(self) -> Option<Ended> {
         let slot = tls::slot();
         let thread = slot.attached().filter(|_| slot.busy.get() | slot.borrowed.get() == 0)?;
-        arch::mark(&slot.busy);
+        slot.mark();
         compiler_fence(Ordering::SeqCst);
         Some(Ended { call: self, end: time::now(), thread, slot })
     }
@@ -260,7 +260,7 @@ impl Call {
             }
             return None;
         }
-        arch::mark(&slot.busy);
+        slot.mark();
         compiler_fence(Ordering::SeqCst);
         let thread = match slot.attached() {
             Some(thread) => Some(thread),

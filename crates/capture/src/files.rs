@@ -49,16 +49,23 @@ pub enum Behind {
     File(&'static Open),
 }
 
+/// What the table holds for a descriptor.
+#[inline(always)]
+pub(crate) fn entry(descriptor: c_int) -> Option<usize> {
+    Some(memory::descriptor(descriptor)?.load(Ordering::Acquire))
+}
+
+/// Whether that leads to a file that is recorded.
+#[inline(always)]
+pub(crate) fn is_tracked(entry: usize) -> bool {
+    entry > IGNORED
+}
+
 /// The file behind a descriptor, if it is one that is recorded.
 #[inline(always)]
 #[must_use]
 pub fn tracked(descriptor: c_int) -> Option<&'static Open> {
-    let entry = memory::descriptor(descriptor)?.load(Ordering::Acquire);
-    if entry <= IGNORED {
-        return None;
-    }
-    // SAFETY: as in `open`; the address is not null.
-    Some(unsafe { &*core::ptr::with_exposed_provenance::<Open>(entry) })
+    entry(descriptor).filter(|&entry| is_tracked(entry)).and_then(open)
 }
 
 /// What stands behind a descriptor.
@@ -72,7 +79,7 @@ pub fn behind(descriptor: c_int) -> Behind {
 }
 
 #[inline(always)]
-fn open(entry: usize) -> Option<&'static Open> {
+pub(crate) fn open(entry: usize) -> Option<&'static Open> {
     // SAFETY: entries above `IGNORED` are addresses of the pool, exposed by `track`; the pool is
     // never unmapped and consists of atomics.
     unsafe { core::ptr::with_exposed_provenance::<Open>(entry).as_ref() }

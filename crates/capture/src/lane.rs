@@ -37,8 +37,11 @@ impl Chunks<'static, CHUNK_SLOTS> for Pool {
         let more = |used: u64| used.checked_add(BYTES).filter(|&new| new <= capacity);
         let taken = entry.used.fetch_update(Ordering::AcqRel, Ordering::Relaxed, more);
         let offset = taken.map_err(|_| Loss::Budget)?;
+        let until = offset.wrapping_add(BYTES);
         // The chunk is ours alone: nobody else can touch the range that is reserved here.
-        if !ARENA.reserve(entry.offset.load(Ordering::Relaxed).wrapping_add(offset), BYTES) {
+        if !ARENA.is_reserved(Region::Chunks, until)
+            && !ARENA.reserve(entry.offset.load(Ordering::Relaxed).wrapping_add(offset), BYTES)
+        {
             return Err(Loss::Space);
         }
         u32::try_from(offset / BYTES).map_err(|_| Loss::Space)

@@ -110,6 +110,13 @@ unsafe fn environment() -> *const *const c_char {
     }
 }
 
+/// Where the first thread's stack ends, as far as the program uses it.
+#[must_use]
+pub fn stack_end() -> u64 {
+    // SAFETY: the loader sets it before any code of the program runs.
+    unsafe { (&raw const __libc_stack_end).read() }.addr() as u64
+}
+
 extern "C" fn at_exit(_: *mut c_void) {
     finish();
 }

@@ -9,6 +9,7 @@ use netra_event::segment::{Region, table};
 
 use crate::arena::ARENA;
 use crate::memory;
+use crate::real;
 use crate::sys;
 
 const ELF: [u8; 4] = *b"\x7fELF";
@@ -67,7 +68,10 @@ pub fn unwind(number: u32) -> Option<Unwind> {
     let object: &table::Object = unsafe { ARENA.at(Region::Objects, at) }?;
     let start = object.start.load(Ordering::Relaxed);
     let base = object.base.load(Ordering::Relaxed);
-    let front = Front::read(start)?;
+    let end = object.end.load(Ordering::Relaxed);
+    // It has been read before, or there would be no build id; what stays can be read again.
+    let known = object.build_id_bytes.load(Ordering::Relaxed) != 0 && real::stays((start, end));
+    let front = if known { Front::of_what_stays(start) } else { Front::read(start)? };
     let table = front.segments().find(|segment| segment.kind == PT_GNU_EH_FRAME)?;
     let holds = |segment: &Segment| {
         let end = segment.address.saturating_add(segment.bytes);
@@ -77,7 +81,7 @@ pub fn unwind(number: u32) -> Option<Unwind> {
     let segment = front.segments().find(holds)?;
     let from = base.wrapping_add(segment.address);
     Some(Unwind {
-        object: (start, object.end.load(Ordering::Relaxed)),
+        object: (start, end),
         segment: (from, from.wrapping_add(segment.bytes)),
         header: base.wrapping_add(table.address),
     })
@@ -176,6 +180,13 @@ impl Front {
         let mut bytes = [0; FRONT];
         let there = sys::peek(start, &mut bytes) && bytes.first_chunk() == Some(&ELF);
         there.then_some(Front { start, bytes })
+    }
+
+    /// The same of an object that is never unloaded, and whose beginning was read before.
+    fn of_what_stays(start: u64) -> Front {
+        let from = core::ptr::with_exposed_provenance::<[u8; FRONT]>(start as usize);
+        // SAFETY: an object's first page is mapped as a whole, this one readable and for ever.
+        Front { start, bytes: unsafe { from.read() } }
     }
 
     /// Bytes at a distance from the start, as many as `into` takes.

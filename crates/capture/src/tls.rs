@@ -50,6 +50,17 @@ pub fn slot() -> &'static Slot {
 }
 
 impl Slot {
+    /// Marks that bookkeeping goes on in this frame of the stack.
+    #[inline(always)]
+    pub fn mark(&self) {
+        // SAFETY: the slot is the calling thread's own, and the word is a `Cell` in it.
+        unsafe {
+            arch::mark_at::<{ core::mem::offset_of!(Slot, busy) }>(
+                core::ptr::from_ref(self).cast(),
+            );
+        }
+    }
+
     /// The thread's block, if it has one that is its own.
     #[inline(always)]
     pub fn attached(&self) -> Option<&'static Thread> {

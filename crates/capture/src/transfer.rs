@@ -10,7 +10,6 @@ use core::sync::atomic::{Ordering, compiler_fence};
 
 use netra_event::{Function, Loss, NO_OFFSET};
 
-use crate::arch;
 use crate::call::{Call, Traced, stale};
 use crate::files::{self, Behind, Open};
 use crate::heatmap;
@@ -66,12 +65,14 @@ impl Call {
     pub fn moved<const WRITE: bool>(self, transfer: Transfer, done: isize) {
         let end = time::now();
         let slot = tls::slot();
-        if let Some(open) = files::tracked(transfer.descriptor)
+        if let Some(entry) = files::entry(transfer.descriptor)
+            && files::is_tracked(entry)
             && done >= 0
             && slot.busy.get() | slot.borrowed.get() == 0
             && let Some(thread) = slot.attached()
+            && let Some(open) = files::open(entry)
         {
-            arch::mark(&slot.busy);
+            slot.mark();
             compiler_fence(Ordering::SeqCst);
             lane::count(thread, self.function);
             self.record::<WRITE>(thread, open, transfer, done.cast_unsigned() as u64, end);
@@ -181,7 +182,7 @@ fn wait<const WRITE: bool>(call: Call, transfer: Transfer, bytes: u64, end: u64)
 #[inline(never)]
 pub(crate) fn record_waiting(slot: &Slot, thread: &Thread) {
     while slot.waiting.load(Ordering::Relaxed) != 0 {
-        arch::mark(&slot.busy);
+        slot.mark();
         compiler_fence(Ordering::SeqCst);
         // Signals of now append behind these, so the number is looked at again until it stays.
         let mut done = 0;

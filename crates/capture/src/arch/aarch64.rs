@@ -123,6 +123,17 @@ pub fn mark(word: &core::cell::Cell<usize>) {
     word.set(stack_pointer());
 }
 
+/// The same for the word `AT` bytes behind an address.
+///
+/// # Safety
+/// The word is the calling thread's own.
+#[inline(always)]
+pub unsafe fn mark_at<const AT: usize>(base: *const c_void) {
+    let word = base.wrapping_byte_add(AT).cast_mut().cast::<usize>();
+    // SAFETY: the caller vouches.
+    unsafe { word.write(stack_pointer()) };
+}
+
 /// The virtual counter.
 #[inline(always)]
 #[must_use]

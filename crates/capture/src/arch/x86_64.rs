@@ -119,6 +119,18 @@ pub fn mark(word: &core::cell::Cell<usize>) {
     };
 }
 
+/// The same for the word `AT` bytes behind an address, in one instruction.
+///
+/// # Safety
+/// The word is the calling thread's own.
+#[inline(always)]
+pub unsafe fn mark_at<const AT: usize>(base: *const c_void) {
+    // SAFETY: the caller vouches.
+    unsafe {
+        asm!("mov qword ptr [{0} + {1}], rsp", in(reg) base, const AT, options(nostack, preserves_flags))
+    };
+}
+
 /// The time stamp counter.
 #[inline(always)]
 #[must_use]

@@ -15,6 +15,7 @@ use netra_event::segment::Region;
 
 use crate::arch::{self, REGISTERS};
 use crate::arena::ARENA;
+use crate::life;
 use crate::object;
 use crate::sys;
 
@@ -58,7 +59,8 @@ pub fn take(site: u64) -> (u32, u32) {
 
 /// Walks from here outwards; fills in the frames from the call site on, and says how many.
 fn walk(here: u64, registers: &mut Registers, site: u64, frames: &mut [u64; FRAMES]) -> usize {
-    let mut memory = Memory::default();
+    let stack = registers.get(arch::STACK_REGISTER).copied().unwrap_or(0);
+    let mut memory = Memory { first: first_stack(stack), ..Memory::default() };
     let mut tables = table::Tables::default();
     let (mut address, mut count) = (here, 0_usize);
     for step in 0..STEPS {
@@ -118,9 +120,19 @@ fn up(
     (next > 4096).then_some(next)
 }
 
+/// What is in use of the first thread's stack, if that is where we are: from the stack pointer to its end
+/// it is all there. Nothing else is ever mapped that near below the end.
+fn first_stack(pointer: u64) -> (u64, u64) {
+    const NEAR: u64 = 1 << 20;
+    let end = life::stack_end();
+    if end.checked_sub(pointer).is_some_and(|bytes| bytes < NEAR) { (pointer, end) } else { (0, 0) }
+}
+
 /// A piece of the stack, copied by the kernel: neighbouring words are asked for once.
 #[derive(Default)]
 struct Memory {
+    /// What can be read without asking.
+    first: (u64, u64),
     from: u64,
     words: [u64; Self::WORDS],
     held: usize,
@@ -132,6 +144,12 @@ impl Memory {
     fn word(&mut self, at: u64) -> Option<u64> {
         if !at.is_multiple_of(8) {
             return None;
+        }
+        if at >= self.first.0 && at.checked_add(8)? <= self.first.1 {
+            // SAFETY: between the stack pointer of now and the end of the first thread's stack.
+            return Some(unsafe {
+                core::ptr::with_exposed_provenance::<u64>(at as usize).read_volatile()
+            });
         }
         if let Some(word) = self.near(at) {
             return Some(word);
