@@ -29,11 +29,12 @@ unsafe fn opened(recorded: &Recorded, done: Id, path: *const c_char, flags: c_ui
         // SAFETY: the plan is the application's; nothing but an answer is wanted.
         library.ask_quietly(|| unsafe { ask(access, ptr::null_mut(), ptr::null_mut()) } >= 0)
     });
-    let mut together = 0;
+    // C's bool, or an unsigned int where the library was built without it.
+    let mut together = [0_u8; 8];
     if let (true, Some(ask)) = (parallel, library.collective_metadata()) {
-        // SAFETY: the plan is the application's; a byte of ours.
-        unsafe { ask(access, &raw mut together) };
-        place::COLLECTIVE_METADATA.fetch_or(together != 0, Ordering::Relaxed);
+        // SAFETY: the plan is the application's; bytes of ours.
+        unsafe { ask(access, together.as_mut_ptr()) };
+        place::COLLECTIVE_METADATA.fetch_or(together != [0; 8], Ordering::Relaxed);
     }
     count_open(recorded, file, parallel);
     handle::insert(library.key(done), &Described::plain(Kind::File, file));
