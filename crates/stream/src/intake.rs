@@ -20,6 +20,7 @@ use crate::frame::{self, Subject};
 use crate::ledger::{Book, Checkpoint, Outlet, Producing, Verdict};
 use crate::spool::{Limits, Reader, Refused, Spool, Storage};
 use crate::told::{self, Told};
+use crate::topic::Board;
 
 /// The file of the checkpoint.
 pub const CHECKPOINT: &str = "checkpoint";
@@ -165,6 +166,10 @@ pub struct Intake {
     pub told: Arc<Told>,
     /// Its clock.
     pub clock: Arc<Clock>,
+    /// Where subscribers see what is taken.
+    pub board: Arc<Board>,
+    /// One item of the daemon itself at a time: each gets the number behind the last.
+    publishing: Mutex<()>,
 }
 
 /// How a daemon's middle is set up.
@@ -229,6 +234,8 @@ impl Intake {
             durable: Condvar::new(),
             told,
             clock,
+            board: Arc::default(),
+            publishing: Mutex::new(()),
         };
         intake.rebuild_images()?;
         Ok(intake)
@@ -299,6 +306,7 @@ impl Intake {
             told::add(&counters.events_received, u64::from(head.events));
         }
         told::set(&counters.spool_bytes, inner.spool.bytes());
+        self.board.show(head, bytes);
         for waker in &inner.wakers {
             waker.wake();
         }
@@ -311,6 +319,7 @@ impl Intake {
     /// # Errors
     /// It is too large, or there is no room.
     pub fn publish(&self, kind: Kind, lane: u32, body: &[u8]) -> Result<Taken, Error> {
+        let _alone = self.publishing.lock().unwrap_or_else(PoisonError::into_inner);
         let (own, from) = {
             let inner = self.lock();
             (inner.own, inner.book.next(&inner.own, kind, lane))
@@ -339,6 +348,15 @@ impl Intake {
     #[must_use]
     pub fn is_final(&self, producer: &Producer) -> bool {
         self.lock().book.producers.get(producer).is_some_and(|of| of.is_final())
+    }
+
+    /// Processes of this host that run, as far as is known.
+    #[must_use]
+    pub fn running(&self) -> Vec<u32> {
+        let inner = self.lock();
+        let here = inner.book.producers.iter().filter(|(who, _)| who.host == inner.own.host);
+        let runs = |of: &Producing| of.process.as_ref().is_some_and(|one| !one.phase.is_over());
+        here.filter(|(_, of)| runs(of)).map(|(who, _)| who.pid).collect()
     }
 
     /// Bytes that the spool still takes.

@@ -1,6 +1,7 @@
 //! The commands: one file each, one row here.
 
 mod account;
+mod calling;
 mod compare;
 mod convert;
 mod daemon;
@@ -13,10 +14,12 @@ mod info;
 mod ledger;
 mod merge;
 mod parse;
+mod publish;
 mod reading;
 mod recover;
 mod report;
 mod run;
+mod subscribe;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -68,6 +71,10 @@ pub(crate) enum Command {
     Convert(convert::Args),
     /// Compare the counters of two logs
     Diff(diff::Args),
+    /// Publish messages under a tag
+    Publish(publish::Args),
+    /// Get the events of running jobs, or what is published under a tag
+    Subscribe(subscribe::Args),
 }
 
 impl Command {
@@ -88,6 +95,8 @@ impl Command {
             Command::Merge(args) => merge::run(&args),
             Command::Convert(args) => convert::run(&args),
             Command::Diff(args) => diff::run(&args),
+            Command::Publish(args) => publish::run(&args),
+            Command::Subscribe(args) => subscribe::run(&args),
         };
         outcome.map(|outcome| outcome.code())
     }

@@ -13,4 +13,5 @@ mod recover;
 mod rewrite;
 mod run;
 mod stored;
+mod topic;
 mod usage;

@@ -6,8 +6,10 @@
 //! did not get it gets after the next start.
 
 mod metrics;
+mod sampling;
 mod section;
 mod settings;
+mod trust;
 
 use std::fs::{self, File};
 use std::io;
@@ -26,14 +28,16 @@ use crate::intake::{CHECKPOINT, Intake, Setup};
 use crate::ledger::Checkpoint;
 use crate::node::Node;
 use crate::outlet::Runner;
-use crate::sink::{Null, Sink, Trace};
+use crate::sink::{Lines, Null, Sink, Trace};
 use crate::spool::{Folder, Storage as _};
 use crate::stop::Stop;
 use crate::told::Told;
-use crate::wire::{Link, Listener, Open, Plain, Server};
+use crate::wire::{Guard, Link, Listener, Proven, Server};
 
+pub use sampling::Sampling;
 pub use section::{Section, duration, size};
 pub use settings::{Listen, Settings, SinkKind, SinkSettings, Upstream};
+pub use trust::Trust;
 
 /// A daemon at work.
 #[derive(Debug)]
@@ -74,7 +78,7 @@ impl Daemon {
         let setup = Setup {
             limits: settings.limits,
             own,
-            images: !settings.sinks.is_empty(),
+            images: !settings.sinks.is_empty() || !settings.listen.is_empty(),
             outlets: settings.outlets(),
         };
         let intake = Arc::new(Intake::open(storage, setup, Arc::clone(&told), clock)?);
@@ -99,6 +103,7 @@ impl Daemon {
 
     fn begin(&mut self) -> io::Result<()> {
         let settings = self.settings.clone();
+        let method = settings.trust.method()?;
         let mut listeners = Vec::new();
         for listen in &settings.listen {
             let refused = |error: io::Error| {
@@ -121,6 +126,7 @@ impl Daemon {
         for sink in &settings.sinks {
             let made: Box<dyn Sink> = match &sink.kind {
                 SinkKind::Null => Box::new(Null),
+                SinkKind::Lines(form, path) => Box::new(Lines::new(path, *form, settings.durable)),
                 SinkKind::Trace(folder) => Box::new(Trace::new(folder, settings.durable)),
             };
             let (name, intake) = (sink.name.clone(), Arc::clone(&self.intake));
@@ -133,14 +139,20 @@ impl Daemon {
                 address: upstream.address.clone(),
                 own: settings.name.clone(),
                 intake: Arc::clone(&self.intake),
-                caller: Box::new(Plain),
+                caller: Box::new(Proven { method: method.clone() }),
             };
             self.sinks.push(spawn("link", move || link.run())?);
         }
         for listener in listeners {
-            let server = Server::new(listener, Arc::clone(&self.intake), Box::new(Open));
+            let guard = Guard { method: method.clone(), intake: Arc::clone(&self.intake) };
+            let server = Server::new(listener, Arc::clone(&self.intake), Box::new(guard));
             let (server, stop) = (Arc::new(server), Arc::clone(&self.stop));
             self.sources.push(spawn("listen", move || server.run(&stop))?);
+        }
+        if let Some(sampling) = settings.sampling {
+            let (intake, stop) = (Arc::clone(&self.intake), Arc::clone(&self.stop));
+            let run = move || sampling::run(&sampling, &intake, &stop);
+            self.sources.push(spawn("sample", run)?);
         }
         if let Some(node) = settings.node {
             let (intake, stop) = (Arc::clone(&self.intake), Arc::clone(&self.stop));

@@ -6,8 +6,11 @@ use std::time::Duration;
 use netra_event::Layer;
 use toml::Table;
 
+use super::sampling::Sampling;
 use super::section::Section;
+use super::trust::Trust;
 use crate::node::{self, Filter, Root};
+use crate::render::Form;
 use crate::spool::Limits;
 use crate::wire::Address;
 
@@ -24,6 +27,10 @@ pub struct Settings {
     pub limits: Limits,
     /// What segments it reads, if it is a node.
     pub node: Option<node::Settings>,
+    /// What it samples, if it does.
+    pub sampling: Option<Sampling>,
+    /// Whom it believes over TCP.
+    pub trust: Trust,
     /// Where others connect.
     pub listen: Vec<Listen>,
     /// Hubs that get everything.
@@ -43,6 +50,8 @@ pub struct Listen {
     pub address: Address,
     /// Who may connect to a Unix socket.
     pub mode: u32,
+    /// Whether strangers may connect from other machines.
+    pub insecure: bool,
 }
 
 /// A hub that gets everything.
@@ -70,6 +79,8 @@ pub enum SinkKind {
     Null,
     /// Keeps events as they are, in this folder.
     Trace(PathBuf),
+    /// Writes events as lines of text into this file.
+    Lines(Form, PathBuf),
 }
 
 impl Settings {
@@ -98,6 +109,8 @@ impl Settings {
             durable: top.switch("durable", true),
             limits: Limits::default(),
             node: None,
+            sampling: None,
+            trust: Trust::Open,
             listen: Vec::new(),
             upstreams: Vec::new(),
             sinks: Vec::new(),
@@ -112,6 +125,13 @@ impl Settings {
         }
         if let Some(table) = top.inner("node") {
             settings.node = Some(node(Section::new("node", table, top.problems())));
+            settings.sampling = Some(Sampling::default());
+        }
+        if let Some(table) = top.inner("sample") {
+            settings.sampling = Sampling::read(Section::new("sample", table, top.problems()));
+        }
+        if let Some(table) = top.inner("auth") {
+            settings.trust = Trust::read(Section::new("auth", table, top.problems()));
         }
         for table in top.several("listen") {
             settings.listen.extend(listen(Section::new("listen", table, top.problems())));
@@ -142,6 +162,16 @@ impl Settings {
         }
         if self.upstreams.is_empty() && self.sinks.is_empty() {
             problems.push("nothing goes out: [[upstream]] sends on, [[sink]] keeps".to_owned());
+        }
+        let strangers = |listen: &&Listen| !listen.insecure && !listen.address.is_local();
+        if self.trust == Trust::Open {
+            for listen in self.listen.iter().filter(strangers) {
+                problems.push(format!(
+                    "[listen] {} can be reached from other machines and nobody proves who they are: \
+                     [auth] asks for that, insecure = true says that it shall be so",
+                    listen.address
+                ));
+            }
         }
         let mut names = self.outlets();
         names.sort();
@@ -215,8 +245,9 @@ fn listen(mut section: Section<'_>) -> Option<Listen> {
     }
     let octal = |text: &str| u32::from_str_radix(text, 8).map_err(|_| "a mode such as 0660");
     let mode = section.parsed("mode", octal).unwrap_or(0o600);
+    let insecure = section.switch("insecure", false);
     section.end();
-    Some(Listen { address: address?, mode })
+    Some(Listen { address: address?, mode, insecure })
 }
 
 fn upstream(mut section: Section<'_>) -> Option<Upstream> {
@@ -230,23 +261,34 @@ fn upstream(mut section: Section<'_>) -> Option<Upstream> {
     Some(Upstream { name: name.unwrap_or_else(|| address.to_string()), address })
 }
 
+/// The form of lines with this name.
+fn lines(name: &str) -> Option<Form> {
+    Form::from_name(name).filter(|form| form.is_lines())
+}
+
 fn sink(mut section: Section<'_>) -> Option<SinkSettings> {
     let word = section.needed("kind");
     let path = section.path("path");
     let kind = match (word.as_str(), path) {
         ("null", None) => Some(SinkKind::Null),
         ("trace", Some(path)) => Some(SinkKind::Trace(path)),
+        (word, Some(path)) if lines(word).is_some() => {
+            lines(word).map(|form| SinkKind::Lines(form, path))
+        }
         ("null", Some(_)) => {
             section.complain("path", "a null sink keeps nothing");
             None
         }
-        ("trace", None) => {
+        (word, None) if word == "trace" || lines(word).is_some() => {
             section.complain("path", "says where the sink keeps what it gets");
             None
         }
         ("", _) => None,
         (other, _) => {
-            section.complain("kind", format!("{other} is no sink; there are null and trace"));
+            let all = Form::ALL.iter().filter(|form| form.is_lines());
+            let forms: Vec<&str> = all.map(|form| form.name()).collect();
+            let forms = forms.join(", ");
+            section.complain("kind", format!("{other} is no sink; there are null, trace, {forms}"));
             None
         }
     };

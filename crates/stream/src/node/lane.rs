@@ -135,7 +135,11 @@ impl Cursor {
     ) -> io::Result<Option<u32>> {
         let mut number = match before.or_else(|| row.oldest.checked_sub(1)) {
             Some(number) => number,
-            None => return Ok(None),
+            None => {
+                // Something is published, and there is no chunk that could hold it.
+                self.broken = true;
+                return Ok(None);
+            }
         };
         let there = chunks.capacity / CHUNK_BYTES as u64;
         for step in 0..=there {

@@ -45,6 +45,22 @@ impl Line {
         self.text(key, itoa::Buffer::new().format(value).as_bytes());
     }
 
+    /// What is JSON already.
+    pub(super) fn raw(&mut self, key: &str, json: &[u8]) {
+        self.key(key);
+        self.bytes.extend_from_slice(json);
+    }
+
+    /// Bytes as hexadecimal digits.
+    pub(super) fn hex(&mut self, key: &str, bytes: &[u8]) {
+        self.key(key);
+        self.bytes.push(b'"');
+        for byte in bytes {
+            self.bytes.extend_from_slice(&[digit(byte >> 4), digit(*byte)]);
+        }
+        self.bytes.push(b'"');
+    }
+
     /// Seconds with six decimals.
     pub(super) fn seconds(&mut self, key: &str, value: Nanos) {
         self.key(key);
@@ -112,15 +128,18 @@ pub(super) fn seconds(bytes: &mut Vec<u8>, value: Nanos) {
     bytes.extend_from_slice(rest.get(1..).unwrap_or_default());
 }
 
+/// The hexadecimal digit of the lower four bits.
+fn digit(value: u8) -> u8 {
+    b"0123456789abcdef"[usize::from(value & 15)]
+}
+
 fn escape(bytes: &mut Vec<u8>, text: &str) {
-    const HEX: &[u8; 16] = b"0123456789abcdef";
     for &byte in text.as_bytes() {
         match byte {
             b'"' | b'\\' => bytes.extend_from_slice(&[b'\\', byte]),
             b'\n' => bytes.extend_from_slice(b"\\n"),
             b'\t' => bytes.extend_from_slice(b"\\t"),
             0..0x20 | 0x7f => {
-                let digit = |value: u8| HEX[usize::from(value & 15)];
                 bytes.extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte)]);
             }
             _ => bytes.push(byte),

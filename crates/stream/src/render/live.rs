@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 use netra_event::frame::Producer;
 use netra_event::segment::View;
-use netra_event::{Function, Nanos};
+use netra_event::{Function, Nanos, Rank};
 
 use super::names::{Names, Sites};
 use super::process::{About, Process, Reference};
@@ -62,7 +62,7 @@ impl Live {
                     return Ok(Told { missing, ..Told::default() });
                 };
                 let following = self.processes.entry(head.producer).or_insert_with(|| Following {
-                    process: Process::new(About::of(&view, None)),
+                    process: Process::new(About::of(&view, alone(&view))),
                     lanes: HashMap::new(),
                     sites: Sites::default(),
                     gap: false,
@@ -84,6 +84,11 @@ impl Live {
             following.gap = true;
         }
     }
+}
+
+/// A process without MPI is rank 0 of its own job, as Darshan has it.
+fn alone(view: &View<'_>) -> Option<Rank> {
+    (view.rank().is_none() && view.nprocs().is_none()).then_some(Rank(0))
 }
 
 impl Following {

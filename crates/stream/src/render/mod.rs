@@ -15,6 +15,7 @@ mod message;
 mod names;
 mod perfetto;
 mod process;
+mod published;
 mod rows;
 mod running;
 mod segment;
@@ -26,6 +27,7 @@ pub use call::{Call, File, Share};
 pub use live::Live;
 pub use message::{Message, Type};
 pub use process::{About, Process, Reference};
+pub use published::{message, sample};
 pub use running::{Operation, Running, Selected};
 pub use segment::{Told, segment};
 
@@ -70,6 +72,15 @@ impl Form {
         }
     }
 
+    /// Whether what is written is good at every line end, so that it may grow for ever.
+    #[must_use]
+    pub const fn is_lines(self) -> bool {
+        match self {
+            Form::ConnectorJson | Form::ConnectorCsv | Form::JsonLines | Form::Csv => true,
+            Form::Json | Form::Perfetto => false,
+        }
+    }
+
     /// The form that this word chooses.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Form> {
@@ -91,7 +102,7 @@ impl Form {
 }
 
 /// Writes calls, each as a whole: what was written before stays valid if nothing follows.
-pub trait Render {
+pub trait Render: Send {
     /// What stands before the first call.
     ///
     /// # Errors

@@ -5,6 +5,7 @@
 //! has durable, and keeps the mark it then gets. After a crash the sink gets its last kept mark
 //! back, undoes what it did behind it, and gets those batches again: each is delivered once.
 
+mod lines;
 mod null;
 mod trace;
 
@@ -12,6 +13,7 @@ use std::io;
 
 use crate::batch::{Batch, Images};
 
+pub use lines::Lines;
 pub use null::Null;
 pub use trace::{Kept, Trace, kept};
 

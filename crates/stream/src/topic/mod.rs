@@ -5,9 +5,15 @@
 //! missing.
 
 mod board;
+mod publish;
 mod queue;
+mod subscribe;
 mod tag;
 
 pub use board::{Board, MOST, Subscription};
+pub use publish::Publisher;
+pub(crate) use publish::take_messages;
 pub use queue::{Item, Limits, Loss, Queue};
+pub(crate) use subscribe::give_frames;
+pub use subscribe::{Received, Subscriber};
 pub use tag::{IO, LONGEST, METRICS, Wish, is_essential, publishable, tag_of};

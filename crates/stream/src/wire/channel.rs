@@ -82,6 +82,13 @@ impl Channel {
         }
     }
 
+    /// What names this connection and no other, for proofs that shall be good here only; empty where nothing
+    /// below protects it.
+    #[must_use]
+    pub fn binding(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
     /// Who is at the other end, for people.
     #[must_use]
     pub fn peer(&self) -> String {

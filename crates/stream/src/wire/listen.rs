@@ -14,6 +14,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::greeting::{Hello, Purpose, Welcome};
 use super::{Channel, Frames, Listener, read_control, send_control};
+use crate::auth::Peer;
 use crate::frame;
 use crate::intake::{Error as Refused, Intake};
 use crate::pack::Packer;
@@ -32,12 +33,17 @@ const ROOM: Duration = Duration::from_millis(20);
 
 /// Who is let in.
 pub trait Door: Send + Sync {
-    /// Judges a caller, perhaps after asking for a proof; the channel is given back as it is to be
-    /// used from now on.
+    /// Judges a caller, perhaps after asking for a proof; `hello` is what it greeted with. The channel
+    /// is given back as it is to be used from now on, with who is at its other end.
     ///
     /// # Errors
     /// The caller is not let in; it is told why.
-    fn admit(&self, channel: Channel, frames: &mut Frames, hello: &Hello) -> io::Result<Channel>;
+    fn admit(
+        &self,
+        channel: Channel,
+        frames: &mut Frames,
+        hello: &[u8],
+    ) -> io::Result<(Channel, Peer)>;
 
     /// Serves a caller that does not come to deliver; false if nobody here does.
     ///
@@ -48,6 +54,7 @@ pub trait Door: Send + Sync {
         _channel: &mut Channel,
         _frames: &mut Frames,
         _hello: &Hello,
+        _peer: Peer,
         _stop: &Stop,
     ) -> io::Result<bool> {
         Ok(false)
@@ -59,8 +66,9 @@ pub trait Door: Send + Sync {
 pub struct Open;
 
 impl Door for Open {
-    fn admit(&self, channel: Channel, _: &mut Frames, _: &Hello) -> io::Result<Channel> {
-        Ok(channel)
+    fn admit(&self, channel: Channel, _: &mut Frames, _: &[u8]) -> io::Result<(Channel, Peer)> {
+        let uid = channel.user();
+        Ok((channel, Peer { uid, proven: uid.is_some() }))
     }
 }
 
@@ -140,18 +148,18 @@ impl Server {
 
     fn serve(&self, mut channel: Channel, stop: &Stop) -> io::Result<()> {
         self.now.1.fetch_add(1, Ordering::Relaxed);
-        let greeted = self.greet(&mut channel).and_then(|(mut frames, hello)| {
-            let channel = self.door.admit(channel, &mut frames, &hello)?;
-            Ok((channel, frames, hello))
+        let greeted = self.greet(&mut channel).and_then(|(mut frames, hello, said)| {
+            let (channel, peer) = self.door.admit(channel, &mut frames, &said)?;
+            Ok((channel, frames, hello, peer))
         });
         self.now.1.fetch_sub(1, Ordering::Relaxed);
-        let (mut channel, mut frames, hello) = greeted?;
+        let (mut channel, mut frames, hello, peer) = greeted?;
         let (version, time) = (hello.agree().unwrap_or(1), self.intake.clock.now());
         let welcome = Welcome { version, window: WINDOW, time };
         send_control(&mut channel, Kind::Welcome, &welcome.pack())?;
         channel.set_patience(Some(SILENCE))?;
         if hello.purpose != Purpose::Deliver {
-            return match self.door.serve(&mut channel, &mut frames, &hello, stop)? {
+            return match self.door.serve(&mut channel, &mut frames, &hello, peer, stop)? {
                 true => Ok(()),
                 false => refuse(&mut channel, "nobody here does that".to_owned()),
             };
@@ -160,7 +168,7 @@ impl Server {
         Delivery { server: self, channel, frames, unacknowledged, received: 0, said: 0 }.run(stop)
     }
 
-    fn greet(&self, channel: &mut Channel) -> io::Result<(Frames, Hello)> {
+    fn greet(&self, channel: &mut Channel) -> io::Result<(Frames, Hello, Vec<u8>)> {
         channel.set_patience(Some(GREETING))?;
         let mut frames = Frames::default();
         let (kind, body) = read_control(&mut frames, channel)?;
@@ -171,7 +179,7 @@ impl Server {
         if let Err(reason) = hello.agree() {
             refuse(channel, reason)?;
         }
-        Ok((frames, hello))
+        Ok((frames, hello, body))
     }
 }
 

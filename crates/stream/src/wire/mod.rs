@@ -8,6 +8,7 @@
 mod address;
 mod channel;
 mod greeting;
+mod guard;
 mod link;
 mod listen;
 mod stream;
@@ -15,6 +16,7 @@ mod stream;
 pub use address::Address;
 pub use channel::{Channel, Listener};
 pub use greeting::{Hello, Purpose, Refusal, VERSIONS, Welcome};
+pub use guard::{Guard, Proven};
 pub use link::{Caller, Link, Plain};
 pub use listen::{Door, Open, Server};
 pub use stream::{Frames, read_control, send_control};
