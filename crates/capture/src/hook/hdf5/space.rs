@@ -79,17 +79,20 @@ impl Selection {
         let points = unsafe { library.selected_points()?(space) };
         // SAFETY: the caller vouches.
         let kind = unsafe { library.selected_kind()?(space) };
-        // SAFETY: the caller vouches.
-        let rank = unsafe { library.extent_dimensions()?(space) };
-        let (points, rank) = (u64::try_from(points).ok()?, u8::try_from(rank).ok()?);
+        let points = u64::try_from(points).ok()?;
+        // A space has the dimensions of its data set; rows have room for as many as HDF5 allows.
+        let rank = match set.dimensions {
+            // SAFETY: the caller vouches.
+            0 => u8::try_from(unsafe { library.extent_dimensions()?(space) }).ok()?,
+            known => known,
+        };
         let shape = match kind {
             NOTHING => Shape::None,
             POINTS => Shape::Points,
             HYPERSLABS => Shape::Irregular,
             _ => Shape::All,
         };
-        let dimensions = if set.dimensions == 0 { rank } else { set.dimensions };
-        let mut selection = Selection::new(shape, points, dimensions);
+        let mut selection = Selection::new(shape, points, rank);
         if usize::from(rank) > DIMENSIONS || points == 0 {
             return Some(selection);
         }
