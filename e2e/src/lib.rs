@@ -19,6 +19,7 @@ mod outcome;
 mod program;
 mod scene;
 mod segment;
+mod stream;
 mod syscall;
 mod tool;
 
@@ -31,5 +32,6 @@ pub use mpi::{Found, Mpi};
 pub use outcome::Outcome;
 pub use program::Program;
 pub use scene::Scene;
+pub use stream::streams;
 pub use syscall::{Traced, trace};
 pub use tool::Tool;

@@ -3,7 +3,8 @@
 //! The rule for what is compared. A call is the application's own when it is on a file below the
 //! working directory (the loader and libc read elsewhere), that is no directory (libc opens those
 //! itself, in `opendir`), and that is not used through a stdio stream: what stdio does inside libc is no call of the application, so strace sees it and the
-//! POSIX counters do not. Such files are left to the STDIO counters and listed as streams.
+//! POSIX counters do not. Such files are left to the STDIO counters and listed as streams; where an
+//! application uses little else, ltrace is asked about those.
 #![forbid(unsafe_code)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +12,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use netra_e2e::{Case, Counters, Log, Program, Scene, Tool, trace};
+use netra_e2e::{Case, Counters, Log, Program, Scene, Tool, streams, trace};
 
 /// What is compared.
 const COUNTERS: &[&str] = &[
@@ -104,6 +105,56 @@ fn check(program: &Program, before: &[&Program]) {
         "{name:24} strace {theirs} calls, netra {ours}, on {files} files; {} streams apart",
         streams.len()
     );
+}
+
+/// What a program does through C's streams, beside ltrace's account of the same calls.
+#[track_caller]
+#[expect(clippy::print_stdout, reason = "one line per program is what a test run shows")]
+fn check_streams(program: &Program, before: &Program) {
+    const COUNTED: [&str; 5] =
+        ["STDIO_OPENS", "STDIO_READS", "STDIO_WRITES", "STDIO_FLUSHES", "STDIO_SEEKS"];
+    let name = format!("{} (streams)", program.name());
+    let ltrace = Program::system("ltrace", &["ltrace"]);
+    if !program.is_there() || !ltrace.is_there() {
+        println!("{name:24} skipped: it, or ltrace, is not installed");
+        return;
+    }
+    let scene = Scene::new(&format!("{}_streams", program.name())).expect("a fresh directory");
+    let set_up = || {
+        prepare(&scene.work());
+        Case::of(before.clone()).run_bare(&scene).expect("the step before it runs");
+    };
+    set_up();
+    let traced = streams(program, &scene).expect("ltrace runs");
+    scene.clear().expect("an empty directory");
+    set_up();
+    let case = Case::of(program.clone());
+    case.run_with(&Tool::netra().expect("the library"), &scene).expect("it runs");
+    let logs = Log::read_all(&scene.logs()).expect("logs are read");
+    let mut counted: BTreeMap<String, Counters> = BTreeMap::new();
+    for log in logs.values() {
+        for (file, counters) in log.records("STDIO").filter(|row| !row.0.starts_with('<')) {
+            let sum = counted.entry(file.to_owned()).or_default();
+            counters.iter().for_each(|(counter, value)| sum.add(counter, value));
+        }
+    }
+    let (mut theirs, mut ours, mut wrong) = (0, 0, Vec::new());
+    for path in traced.keys().chain(counted.keys()).collect::<BTreeSet<_>>() {
+        let none = Counters::default();
+        let (ltrace, netra) = (traced.get(path), counted.get(path));
+        for counter in COUNTED {
+            let want = ltrace.unwrap_or(&none).get(counter);
+            let got = netra.unwrap_or(&none).get(counter);
+            theirs += want;
+            ours += got;
+            if want != got {
+                wrong.push(format!("{path}: {counter}: ltrace {want}, netra {got}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{name}:\n  {}", wrong.join("\n  "));
+    assert!(theirs > 100, "{name}: ltrace saw {theirs} calls only");
+    println!("{name:24} ltrace {theirs} calls, netra {ours}, on {} files", counted.len());
 }
 
 /// Counters of all processes by file, and the files that are streams.
@@ -199,5 +250,7 @@ fn hmmsearch() {
         "family.hmm",
         "proteins.fa",
     ];
-    check(&Program::system("hmmsearch", &words), &[&build]);
+    let search = Program::system("hmmsearch", &words);
+    check(&search, &[&build]);
+    check_streams(&search, &build);
 }

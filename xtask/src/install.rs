@@ -44,6 +44,7 @@ const DEBIAN: &[Need] = &[
     Need { package: "npm", reason: "installs what the report page is built with" },
     Need { package: "chromium", reason: "opens report pages as a reader does" },
     Need { package: "munge", reason: "its service says who is at the other end of a connection" },
+    Need { package: "ltrace", reason: "counts the calls of streams of real applications" },
     Need { package: "strace", reason: "counts the system calls of workloads" },
 ];
 
