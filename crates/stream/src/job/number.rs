@@ -16,15 +16,16 @@ pub(super) fn number(pieces: &[Piece]) -> (Vec<Option<Rank>>, u32) {
     let ranked = pieces.iter().any(|piece| piece.counted && piece.rank.is_some());
     let nobody = pieces.iter().all(|piece| !piece.counted);
     let counted = |piece: &Piece| match piece.rank {
-        None if ranked => piece.moved && !piece.is_launcher(),
+        _ if ranked && piece.is_launcher() => false,
+        None if ranked => piece.moved,
         _ => piece.counted || nobody,
     };
-    // Of several images with one rank, as a script that ends in exec leaves them, the first that
-    // moved data is the rank.
-    for moved in [true, false] {
+    // Of several images with one rank, as a script that ends in exec leaves them, the one that MPI
+    // gave it to is the rank, else the first that moved data.
+    for (from_mpi, moved) in [(true, true), (true, false), (false, true), (false, false)] {
         for (piece, number) in pieces.iter().zip(&mut numbers) {
             let first = |rank: &u32| !taken.contains(rank);
-            let counts = counted(piece) && piece.moved == moved;
+            let counts = counted(piece) && piece.moved == moved && piece.from_mpi == from_mpi;
             if let Some(rank) = piece.rank.filter(|rank| counts && first(rank)) {
                 taken.push(rank);
                 *number = Some(Rank(i64::from(rank)));
@@ -78,6 +79,7 @@ mod tests {
             host: Vec::new(),
             command: Vec::new(),
             rank,
+            from_mpi: false,
             nprocs,
             start: Nanos(0),
             state: None,
@@ -115,6 +117,18 @@ mod tests {
         pieces[3].command = b"./after out.dat".to_vec();
         let (numbers, nprocs) = number(&pieces);
         assert_eq!(numbers, [None, Some(Rank(0)), Some(Rank(1)), Some(Rank(2))]);
+        assert_eq!(nprocs, 3);
+    }
+
+    #[test]
+    fn who_mpi_gave_the_rank_to_is_the_rank() {
+        // A script that wrote something and then became, or started, the program.
+        let mut pieces = [(Some(0), true), (Some(0), true), (Some(1), true)]
+            .map(|(rank, did)| piece(&(rank, Some(2), did, did)));
+        pieces[1].from_mpi = true;
+        pieces[2].from_mpi = true;
+        let (numbers, nprocs) = number(&pieces);
+        assert_eq!(numbers, [Some(Rank(2)), Some(Rank(0)), Some(Rank(1))]);
         assert_eq!(nprocs, 3);
     }
 

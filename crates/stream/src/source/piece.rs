@@ -44,6 +44,8 @@ pub struct Piece {
     pub command: Vec<u8>,
     /// Its rank, if it has one.
     pub rank: Option<u32>,
+    /// Whether MPI told the rank, and not only the environment.
+    pub from_mpi: bool,
     /// Processes of the job, as far as it knows.
     pub nprocs: Option<u32>,
     /// When recording began: nanoseconds since 1970, UTC.
@@ -113,6 +115,7 @@ impl Piece {
             host: view.host().to_vec(),
             command: view.command().to_vec(),
             rank: view.rank(),
+            from_mpi: view.rank_is_from_mpi(),
             nprocs: view.nprocs(),
             start: Nanos(view.start().1),
             state: view.state(),
@@ -172,7 +175,7 @@ impl Piece {
         let name = word.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
         // Debian's alternatives: `mpirun.openmpi`, `mpiexec.hydra`.
         let name = name.split(|&byte| byte == b'.').next().unwrap_or_default();
-        self.rank.is_none() && LAUNCHERS.contains(&name)
+        !self.from_mpi && LAUNCHERS.contains(&name)
     }
 
     /// Whether the process was ended from outside, without a word.

@@ -42,12 +42,13 @@ slot_hook! {
     /// `MPI_File_open`.
     fn open(comm: usize, name: *const c_char, mode: c_int, info: usize, handle: *mut usize) -> c_int, real, taken => {
         let mpi = mpi::known(taken.real);
-        if let Some(mpi) = mpi {
-            mpi::introduce(mpi);
-        }
         let outer = mpi.and_then(|_| nest::enter(Function::MpiFileOpen, taken));
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(comm, name, mode, info, handle) };
+        // Where MPI was begun unseen, it is known here that it was begun.
+        if let (Some(mpi), 0) = (mpi, done) {
+            mpi::introduce(mpi);
+        }
         if let (Some(outer), Some(mpi)) = (outer, mpi)
             && let Some(within) = outer.leave()
         {

@@ -54,6 +54,13 @@ impl<'a> View<'a> {
         self.u32(offset_of!(Header, rank_plus_one)).checked_sub(1)
     }
 
+    /// Whether MPI itself told the rank; else it is the launcher's word, which every process hears that
+    /// a rank starts.
+    #[must_use]
+    pub fn rank_is_from_mpi(&self) -> bool {
+        self.u32(offset_of!(Header, rank_source)) == 1
+    }
+
     /// Processes of the job, if known.
     #[must_use]
     pub fn nprocs(&self) -> Option<u32> {
