@@ -112,6 +112,30 @@ impl std::fmt::Display for Frame {
     }
 }
 
+/// What a rank did to make its writes visible to others, or to see theirs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Commit {
+    /// The file.
+    pub file: RecordId,
+    /// Whose.
+    pub rank: u32,
+    /// What.
+    pub act: Act,
+    /// Seconds since the job's start: when an open began, when a flush or a close had ended.
+    pub time: f64,
+}
+
+/// See [`Commit`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Act {
+    /// Opened the file.
+    Open,
+    /// Flushed it.
+    Sync,
+    /// Closed it, which flushes too.
+    Close,
+}
+
 /// The account of a trace: what was called, what is in it, what is not and why.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ledger {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use netra_event::{Loss, Module, RecordId, Seconds};
 
-use crate::{FunctionUse, Layer, Ledger, Place, SiteUse, Trace, Usage};
+use crate::{Commit, FunctionUse, Layer, Ledger, Place, SiteUse, Trace, Usage};
 
 /// Everything that is known about one job.
 #[derive(Debug, Clone, Default)]
@@ -41,6 +41,8 @@ pub struct Job {
     pub sites: Vec<SiteUse>,
     /// The places that sites speak of.
     pub places: Vec<Place>,
+    /// Opens, flushes and closes, where the source traced them.
+    pub commits: Vec<Commit>,
     /// Calls made against events kept, where the source keeps such an account.
     pub ledger: Option<Ledger>,
     /// The most threads with I/O that one process had, where the source knows.

@@ -24,7 +24,7 @@ mod usage;
 #[cfg(test)]
 mod sample;
 
-pub use call::{Frame, FunctionUse, Ledger, Place, SiteUse};
+pub use call::{Act, Commit, Frame, FunctionUse, Ledger, Place, SiteUse};
 pub use decode::Decoder;
 pub use job::{Also, Heatmap, Job, Layout, Mount, Opening, PartialModule};
 pub use metric::Facts;

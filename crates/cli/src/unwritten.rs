@@ -90,7 +90,7 @@ fn segments(word: &str) -> Result<Option<Vec<Piece>>> {
             found.iter().map(|path| Piece::of_segment(path, None)).collect();
         return Ok(Some(pieces?).filter(|pieces| !pieces.is_empty()));
     }
-    if path.exists() || word.contains(['/', '*', '?', '[']) {
+    if path.exists() || word.contains(['/', '*', '?', '[']) || word.ends_with(".darshan") {
         return Ok(None);
     }
     of_job(word).map(Some)

@@ -1,5 +1,5 @@
-//! Diagnosing logs: processor time beside Drishti and PyDarshan on the same logs, and a trace of ten
-//! million calls.
+//! Diagnosing logs: processor time beside Drishti and PyDarshan on the same logs, and traces of ten and of
+//! a hundred million calls.
 //!
 //! What each is asked is what its users ask: facts and findings as JSON from us, the issues as CSV from
 //! Drishti, the summary as HTML from PyDarshan.
@@ -16,7 +16,8 @@ use crate::install;
 use crate::place::{cargo, root, run as start, target};
 
 const ROUNDS: usize = 3;
-const SEGMENTS: &str = "10000000";
+/// Calls of a trace, and the seconds and MiB that its report may take.
+const TRACES: [(&str, f64, f64); 2] = [("10000000", 8.0, 1024.0), ("100000000", 60.0, 2048.0)];
 /// Drishti's processor time over ours.
 const TIMES: f64 = 50.0;
 
@@ -32,7 +33,9 @@ pub(crate) fn run(_: &[String]) -> Result<()> {
     for log in logs(&python)? {
         rows.extend(beside(&netra, &python, &folder, &log)?);
     }
-    rows.extend(trace(&netra, &folder)?);
+    for limits in TRACES {
+        rows.extend(trace(&netra, &folder, limits)?);
+    }
     measured::keep("report", &rows)
 }
 
@@ -99,13 +102,17 @@ fn beside(netra: &Path, python: &Path, folder: &Path, log: &Path) -> Result<Vec<
     Ok(rows)
 }
 
-/// A trace of ten million calls.
-fn trace(netra: &Path, folder: &Path) -> Result<Vec<Row>> {
-    let path = folder.join(format!("segments-{SEGMENTS}.darshan"));
+/// A trace of so many calls.
+fn trace(
+    netra: &Path,
+    folder: &Path,
+    (calls, seconds, memory): (&str, f64, f64),
+) -> Result<Vec<Row>> {
+    let path = folder.join(format!("segments-{calls}.darshan"));
     if !path.exists() {
         let make = target().join("release/examples/make_log");
         let half = folder.join("unfinished.darshan");
-        start(Command::new(make).args(["segments", SEGMENTS]).arg(&half))?;
+        start(Command::new(make).args(["segments", calls]).arg(&half))?;
         fs::rename(&half, &path).with_context(|| format!("naming {}", path.display()))?;
     }
     let used = measure(Command::new(netra).args(["report", "--json"]).arg(&path), &[0])?;
@@ -113,7 +120,7 @@ fn trace(netra: &Path, folder: &Path) -> Result<Vec<Row>> {
         bail!("the kernel counted no processor time");
     }
     let row = |name: &str, unit, value, limit| Row {
-        name: format!("report on a trace of {SEGMENTS} calls, {name}"),
+        name: format!("report on a trace of {calls} calls, {name}"),
         unit,
         command: "netra report --json".into(),
         value,
@@ -121,7 +128,7 @@ fn trace(netra: &Path, folder: &Path) -> Result<Vec<Row>> {
         target: Target::Below(limit),
     };
     Ok(vec![
-        row("wall time", "s", used.wall_seconds, 8.0),
-        row("memory", "MiB", (used.peak_bytes >> 20) as f64, 1024.0),
+        row("wall time", "s", used.wall_seconds, seconds),
+        row("memory", "MiB", (used.peak_bytes >> 20) as f64, memory),
     ])
 }

@@ -3,7 +3,8 @@
 //! A read after another rank's write (RAW), a write after another's read (WAR) or write (WAW). Calls that overlap in
 //! time race on any file system. Calls in order are safe under POSIX semantics; under commit semantics
 //! the writer must flush in between, under session semantics (NFS, many burst buffers) it must close and the reader
-//! open. Traces of reads and writes do not show flushes and closes, so for those two the answer is open.
+//! open. netra's own trace has flushes, opens and closes and so the answer for both; traces of reads and writes alone
+//! leave it open.
 
 use super::{Advice, Audience, Confidence, Finding, Level, Outcome, Rule};
 use crate::metric::FileFacts;
@@ -44,6 +45,8 @@ fn one(file: &FileFacts, conflicts: &Conflicts) -> Finding {
             .collect();
     let verdict = if racing > 0 {
         format!("{} of it at the same time: the result is open on any file system", Bytes(racing))
+    } else if conflicts.semantics {
+        format!("always one after the other: {}", promises(conflicts))
     } else {
         "always one after the other: safe under POSIX, needs a flush in between under commit and close-to-open under session semantics".into()
     };
@@ -72,11 +75,28 @@ fn one(file: &FileFacts, conflicts: &Conflicts) -> Finding {
         ))
 }
 
+/// What holds on file systems that promise less than POSIX.
+fn promises(conflicts: &Conflicts) -> String {
+    let uncommitted = conflicts.raw.uncommitted + conflicts.waw.uncommitted;
+    let unopened = conflicts.raw.unopened + conflicts.waw.unopened;
+    let says = |open: u64, what: &str, missing: &str| match open {
+        0 => format!("safe under {what} semantics"),
+        bytes => {
+            format!("not under {what} semantics ({} without {missing} in between)", Bytes(bytes))
+        }
+    };
+    format!(
+        "safe under POSIX, {}, {}",
+        says(uncommitted, "commit", "a flush"),
+        says(unopened, "session", "close and open")
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::RULE;
     use crate::sample::Sample;
-    use crate::{Direction, Layer, TraceRow};
+    use crate::{Act, Commit, Direction, Layer, TraceRow};
 
     /// Rank 0 writes 100 bytes at second 0 to 1; rank 1 reads from a byte and a second on.
     fn job(offset: u64, start: f64) -> Sample {
@@ -112,6 +132,34 @@ mod tests {
     fn fires_with_a_verdict() {
         job(40, 0.5).says(&RULE, "ranks use the same bytes of f: 60 B RAW, 60 B of it at the same time: the result is open on any file system");
         job(40, 2.0).says(&RULE, "ranks use the same bytes of f: 60 B RAW, always one after the other: safe under POSIX, needs a flush in between under commit and close-to-open under session semantics");
+    }
+
+    #[test]
+    fn fires_with_a_verdict_for_weaker_file_systems_where_flushes_are_known() {
+        let says = |acts: &[(u32, Act, f64)], want: &str| {
+            let mut job = job(40, 2.0);
+            let file = job.id("/lus/f");
+            job.job.commits =
+                acts.iter().map(|&(rank, act, time)| Commit { file, rank, act, time }).collect();
+            job.says(
+                &RULE,
+                &format!(
+                    "ranks use the same bytes of f: 60 B RAW, always one after the other: {want}"
+                ),
+            );
+        };
+        says(
+            &[(0, Act::Open, 0.0), (1, Act::Open, 0.0)],
+            "safe under POSIX, not under commit semantics (60 B without a flush in between), not under session semantics (60 B without close and open in between)",
+        );
+        says(
+            &[(0, Act::Sync, 1.5), (1, Act::Open, 1.7)],
+            "safe under POSIX, safe under commit semantics, not under session semantics (60 B without close and open in between)",
+        );
+        says(
+            &[(0, Act::Close, 1.5), (1, Act::Open, 1.7)],
+            "safe under POSIX, safe under commit semantics, safe under session semantics",
+        );
     }
 
     #[test]

@@ -52,11 +52,25 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
             "let HDF5 read and write its metadata collectively, and keep files open",
             "H5Pset_all_coll_metadata_ops(fapl, true);\nH5Pset_coll_metadata_write(fapl, true);",
         ))
+    } else if in_mpiio(facts, path.rank) {
+        finding.advise(Advice::new(
+            "most of it is in MPI_File_open, close and sync, in which ranks wait for each other: open files once, early, and by few ranks where few use them; ranks that come late to the call make the others wait",
+        ))
     } else {
         finding.advise(Advice::new(
             "open files once and keep them open; put many small files into one",
         ))
     }])
+}
+
+/// Whether most of a rank's metadata time is spent in MPI-IO.
+fn in_mpiio(facts: &Facts, rank: Rank) -> bool {
+    let sum = |mpiio: bool| -> f64 {
+        let spent = facts.critical.spent.iter();
+        let of = spent.filter(|spent| (spent.layer == Layer::Mpiio) == mpiio);
+        of.map(|spent| spent.of_rank(rank) * spent.part(spent.meta)).sum()
+    };
+    sum(true) > sum(false)
 }
 
 /// The files that make up four fifths of a rank's metadata time, costliest first.

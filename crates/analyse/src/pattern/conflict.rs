@@ -6,6 +6,7 @@
 //! every call spans thousands of others' borders is cut, and says so.
 
 use super::cover::holds;
+use super::visible::Visible;
 use crate::{Direction, Run, Thresholds, Trace, TraceRow};
 
 /// One kind of conflict.
@@ -19,6 +20,12 @@ pub struct Hazard {
     pub racing: u64,
     /// Bytes where it began so soon after that clocks of two nodes may err about the order.
     pub uncertain: u64,
+    /// Of bytes in order, those that the first did not flush in between: open under commit
+    /// semantics.
+    pub uncommitted: u64,
+    /// Of bytes in order, those that were not closed by the first and opened by the second in
+    /// between: open under session semantics.
+    pub unopened: u64,
 }
 
 /// The conflicts of one file between ranks, and how often one rank depends on itself.
@@ -32,6 +39,8 @@ pub struct Conflicts {
     pub waw: Hazard,
     /// Bytes of the three kinds within one rank; safe everywhere.
     pub within: [u64; 3],
+    /// Whether flushes, opens and closes were traced, so that `uncommitted` and `unopened` are known.
+    pub semantics: bool,
     /// Whether looking was given up before the end.
     pub cut: bool,
 }
@@ -76,9 +85,10 @@ pub(super) fn conflicts(
     trace: &Trace,
     runs: &[&Run],
     contested: &[(u64, u64)],
+    visible: Option<&Visible>,
     limit: &Thresholds,
 ) -> Conflicts {
-    let mut found = Conflicts::default();
+    let mut found = Conflicts { semantics: visible.is_some(), ..Conflicts::default() };
     if contested.is_empty() {
         return found;
     }
@@ -89,6 +99,7 @@ pub(super) fn conflicts(
         borders,
         cells: vec![Cell::default(); borders.len()],
         found,
+        visible,
         skew: limit.clock_skew.0,
     };
     let calls: usize = runs.iter().map(|run| run.calls as usize).sum();
@@ -127,6 +138,7 @@ struct Search<'a> {
     borders: &'a [u64],
     cells: Vec<Cell>,
     found: Conflicts,
+    visible: Option<&'a Visible>,
     skew: f64,
 }
 
@@ -148,12 +160,15 @@ impl Search<'_> {
     }
 
     fn compare(&mut self, row: &TraceRow, bytes: u64, at: usize, hit: &mut [bool; 3]) {
-        let (found, cell) = (&mut self.found, &mut self.cells[at]);
+        let (found, cell, visible) = (&mut self.found, &mut self.cells[at], self.visible);
         if row.direction == Direction::Read {
             if let Some((writer, until)) = cell.written {
                 let other = writer != row.rank;
                 found.within[0] += if other { 0 } else { bytes };
                 hit[0] |= other && found.raw.note(bytes, row.start - until, self.skew);
+                if other {
+                    found.raw.see(visible, bytes, (writer, until), row);
+                }
             }
             let mine = Readers { one: row.rank, several: false, until: row.end };
             cell.read = Some(cell.read.map_or(mine, |readers| Readers {
@@ -172,12 +187,32 @@ impl Search<'_> {
             let other = writer != row.rank;
             found.within[2] += if other { 0 } else { bytes };
             hit[2] |= other && found.waw.note(bytes, row.start - until, self.skew);
+            if other {
+                found.waw.see(visible, bytes, (writer, until), row);
+            }
         }
         *cell = Cell { written: Some((row.rank, row.end)), read: None };
     }
 }
 
 impl Hazard {
+    /// Counts bytes in order that another rank's write may not have made visible.
+    fn see(
+        &mut self,
+        visible: Option<&Visible>,
+        bytes: u64,
+        (writer, until): (u32, f64),
+        row: &TraceRow,
+    ) {
+        let Some(visible) = visible.filter(|_| row.start >= until) else { return };
+        if !visible.is_committed(writer, until, row.start) {
+            self.uncommitted += bytes;
+        }
+        if !visible.is_reopened(writer, row.rank, until, row.start) {
+            self.unopened += bytes;
+        }
+    }
+
     /// Counts bytes whose first use ended this long before the second began.
     fn note(&mut self, bytes: u64, since: f64, skew: f64) -> bool {
         self.bytes += bytes;
@@ -204,7 +239,7 @@ mod tests {
         trace.file(RecordId(1));
         rows.iter().for_each(|row| trace.push(*row));
         let runs: Vec<&Run> = trace.runs().iter().collect();
-        super::conflicts(&trace, &runs, &contested(&trace, &runs), &Thresholds::default())
+        super::conflicts(&trace, &runs, &contested(&trace, &runs), None, &Thresholds::default())
     }
 
     fn row(rank: u32, direction: Direction, at: (f64, f64), offset: u64, length: u64) -> TraceRow {

@@ -12,6 +12,7 @@ mod spread;
 mod stripe;
 mod target;
 mod traced;
+mod visible;
 
 pub use block::CommonBlocks;
 pub use conflict::{Conflicts, Hazard};

@@ -9,7 +9,8 @@ use super::conflict::{Conflicts, conflicts};
 use super::cover::{Cover, Ranges, bytes, common, union};
 use super::parallel;
 use super::stripe::{SharedStripes, shared_stripes};
-use crate::{Direction, Job, Layer, Run, Thresholds, Trace};
+use super::visible::Visible;
+use crate::{Commit, Direction, Job, Layer, Run, Thresholds, Trace};
 
 /// One traced file.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,7 +51,9 @@ impl Traced {
         runs.sort_by_key(|run| run.file);
         let stripes = stripe_sizes(job);
         let each: Vec<&[&Run]> = runs.chunk_by(|a, b| a.file == b.file).collect();
-        let mut files = parallel::map(&each, |runs| one(job, runs, &stripes, limit));
+        let mut commits = job.commits.clone();
+        commits.sort_by_key(|commit| commit.file);
+        let mut files = parallel::map(&each, |runs| one(job, runs, &commits, &stripes, limit));
         files.sort_by_key(|file| file.file);
         let traced: u64 = files.iter().map(|file| file.bytes[0] + file.bytes[1]).sum();
         let posix = job.usages.iter().filter(|usage| usage.layer == Layer::Posix);
@@ -69,6 +72,7 @@ impl Traced {
 fn one(
     job: &Job,
     runs: &[&Run],
+    commits: &[Commit],
     stripes: &BTreeMap<RecordId, u64>,
     limit: &Thresholds,
 ) -> FileTrace {
@@ -88,10 +92,23 @@ fn one(
         file,
         bytes: [sum(&reads), sum(&writes)],
         unique: [bytes(&read), bytes(&written.0)],
-        conflicts: conflicts(trace, runs, &used_again(&read, &written), limit),
+        conflicts: conflicts(
+            trace,
+            runs,
+            &used_again(&read, &written),
+            Visible::of(of_file(commits, file)).as_ref(),
+            limit,
+        ),
         stripes: stripes.get(&file).map(|&size| shared_stripes(trace, &writes, size)),
         common: common_blocks(trace, &reads, job.nprocs, limit),
     }
+}
+
+/// Those of one file, among commits that are ordered by file.
+fn of_file(commits: &[Commit], file: RecordId) -> &[Commit] {
+    let first = commits.partition_point(|commit| commit.file < file);
+    let behind = commits.partition_point(|commit| commit.file <= file);
+    commits.get(first..behind).unwrap_or(&[])
 }
 
 fn cover(trace: &Trace, runs: &[&Run]) -> (Ranges, Ranges) {

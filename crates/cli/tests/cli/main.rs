@@ -10,6 +10,7 @@ mod netra;
 mod page;
 mod pattern;
 mod recover;
+mod report;
 mod rewrite;
 mod run;
 mod stored;

@@ -7,7 +7,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use netra_analyse::{Direction, FunctionUse, Job, Layer, Ledger, Opening, SiteUse, TraceRow};
+use netra_analyse::{
+    Act, Commit, Direction, FunctionUse, Job, Layer, Ledger, Opening, SiteUse, TraceRow,
+};
 use netra_darshan::Damage;
 use netra_darshan::read::Log;
 use netra_darshan::section::layout::KIND_SEGMENT;
@@ -117,10 +119,21 @@ impl Sums {
                         let row = TraceRow { file, rank, ..row };
                         calls.entry((row.file, row.layer, row.direction)).or_default().push(row);
                     }
-                    Step::Opened(open) if job.opens.len() < OPENS => {
-                        job.opens.push(Opening { file, rank, ..open });
+                    Step::Opened(open) => {
+                        // An open sees what was there when it began; a close has flushed at its end.
+                        let (act, time) = if open.close {
+                            (Act::Close, open.end)
+                        } else {
+                            (Act::Open, open.start)
+                        };
+                        commit(job, Commit { file: id, rank, act, time });
+                        if job.opens.len() < OPENS {
+                            job.opens.push(Opening { file, rank, ..open });
+                        }
                     }
-                    Step::Opened(_) => {}
+                    Step::Flushed(time) => {
+                        commit(job, Commit { file: id, rank, act: Act::Sync, time });
+                    }
                 }
             });
         }
@@ -158,6 +171,7 @@ impl Sums {
                 match step {
                     Step::Moved(row) => Step::Moved(TraceRow { start, end, ..row }),
                     Step::Opened(open) => Step::Opened(Opening { start, end, ..open }),
+                    Step::Flushed(_) => Step::Flushed(end),
                 },
             );
         }
@@ -248,10 +262,20 @@ fn push(job: &mut Job, mut rows: Vec<TraceRow>) {
 enum Step {
     Moved(TraceRow),
     Opened(Opening),
+    /// When it had been flushed.
+    Flushed(f64),
 }
 
 /// Opens and closes that are kept.
 const OPENS: usize = 1_000_000;
+/// Opens, flushes and closes of which it is kept when they were.
+const COMMITS: usize = 4_000_000;
+
+fn commit(job: &mut Job, commit: Commit) {
+    if job.commits.len() < COMMITS {
+        job.commits.push(commit);
+    }
+}
 
 fn layer(function: Function) -> Option<Layer> {
     match function.layer() {
@@ -268,6 +292,10 @@ fn step(event: &Event) -> Option<Step> {
     let function = event.function()?;
     let close = match function.kind() {
         Kind::Read | Kind::Write => return moved(event).map(Step::Moved),
+        // A stream's flush hands bytes to the system, which is not the device yet.
+        Kind::Sync if function != Function::Fflush && !event.failed => {
+            return Some(Step::Flushed(0.0));
+        }
         Kind::Open => false,
         Kind::Close => true,
         _ => return None,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use netra_analyse::{FunctionUse, Heatmap, Job, Opening, TraceRow};
+use netra_analyse::{Commit, FunctionUse, Heatmap, Job, Opening, TraceRow};
 use netra_event::{Loss, Rank, Seconds};
 
 /// Steps of a heat map by which a process may have started later; a width that asks for more is
@@ -87,6 +87,8 @@ fn add(whole: &mut Job, job: Job, rank: usize, later: f64) {
         }
     }
     functions(&mut whole.functions, job.functions);
+    let moved = |commit: Commit| Commit { rank, time: commit.time + later, ..commit };
+    whole.commits.extend(job.commits.into_iter().map(moved));
     let first = whole.places.len() as u32;
     whole.places.extend(job.places);
     whole.sites.extend(job.sites.into_iter().map(|mut site| {

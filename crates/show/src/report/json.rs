@@ -478,6 +478,7 @@ fn traced<W: Write>(json: Out<'_, '_, W>, file: &FileFacts, facts: &Facts) -> Re
     hazard(json, "raw", &traced.conflicts.raw)?;
     hazard(json, "war", &traced.conflicts.war)?;
     hazard(json, "waw", &traced.conflicts.waw)?;
+    truth(json, "flushes_known", traced.conflicts.semantics)?;
     truth(json, "cut", traced.conflicts.cut)?;
     json.close('}')?;
     json.key("common_blocks")?;
@@ -496,6 +497,8 @@ fn hazard<W: Write>(json: Out<'_, '_, W>, name: &str, hazard: &Hazard) -> Result
     number(json, "bytes", hazard.bytes)?;
     number(json, "racing_bytes", hazard.racing)?;
     number(json, "uncertain_bytes", hazard.uncertain)?;
+    number(json, "unflushed_bytes", hazard.uncommitted)?;
+    number(json, "unopened_bytes", hazard.unopened)?;
     json.close('}')
 }
 
