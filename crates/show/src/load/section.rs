@@ -111,7 +111,7 @@ impl Sums {
                     function.calls = function.calls.saturating_add(count);
                 }
             }
-            self.lane(view, lane.events(), &ids, |id, step| {
+            self.lane(view, lane.events(), &ids, |id, step, failed| {
                 let Some(rank) = rank else { return };
                 let file = job.trace.file(id);
                 match step {
@@ -126,7 +126,9 @@ impl Sums {
                         } else {
                             (Act::Open, open.start)
                         };
-                        commit(job, Commit { file: id, rank, act, time });
+                        if !failed {
+                            commit(job, Commit { file: id, rank, act, time });
+                        }
                         if job.opens.len() < OPENS {
                             job.opens.push(Opening { file, rank, ..open });
                         }
@@ -148,7 +150,7 @@ impl Sums {
         view: &View<'_>,
         events: impl Iterator<Item = (u64, Event)>,
         ids: &[Option<RecordId>],
-        mut take: impl FnMut(RecordId, Step),
+        mut take: impl FnMut(RecordId, Step, bool),
     ) {
         let tick = view.tick() / 1e9;
         let mut below: HashMap<u32, u64> = HashMap::new();
@@ -173,6 +175,7 @@ impl Sums {
                     Step::Opened(open) => Step::Opened(Opening { start, end, ..open }),
                     Step::Flushed(_) => Step::Flushed(end),
                 },
+                event.failed,
             );
         }
     }
