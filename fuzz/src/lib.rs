@@ -5,14 +5,19 @@
 //! an ordinary test. There is nothing here about how inputs are made up.
 #![forbid(unsafe_code)]
 
-mod frame;
+mod around;
 
-use frame::{Choppy, Frame};
+use around::{Choppy, Frame};
 use netra_darshan::convert::{self, convert};
 use netra_darshan::diff::diff;
 use netra_darshan::record::header::Compression;
 use netra_darshan::{Log, Reason, Record, Records, text};
 use netra_event::Module;
+use netra_event::frame::{Head, Kind, Producer};
+use netra_stream::batch::{Batch, Image, Payload};
+use netra_stream::frame::{self, Subject};
+use netra_stream::ledger::Checkpoint;
+use netra_stream::wire::{Frames, Hello};
 use std::io::{Cursor, sink};
 
 /// Any file: the header, the job, the names and the list of modules.
@@ -96,6 +101,50 @@ pub fn rewrite(bytes: &[u8]) {
     if done.damage.is_empty() {
         assert_eq!(differences, []);
         assert_eq!(damage, []);
+    }
+}
+
+/// Bytes from a connection, a spool or a checkpoint: what is taken for a frame is whole and can be
+/// sealed again to the same; a body of any kind is read to its end or refused.
+pub fn frame(bytes: &[u8]) {
+    let (mut frames, mut stream) = (Frames::default(), bytes);
+    while let Ok(Some(found)) = frames.next(&mut stream) {
+        let Ok(batch) = Batch::open(found) else { continue };
+        let subject = subject(&batch.head);
+        let mut again = Vec::new();
+        frame::seal(&subject, batch.body(), &mut again).expect("it was a frame");
+        assert_eq!(Batch::open(&again).expect("what we seal is a frame").body(), batch.body());
+    }
+    let Some((&code, body)) = bytes.split_first() else { return };
+    if let Some(kind) = Kind::from_code(code % 8) {
+        let slots = (body.len() / 32) as u32;
+        let (producer, from, time) = (Producer::default(), 0, 0);
+        let subject = Subject { kind, producer, lane: 0, from, count: slots, events: 0, time };
+        let batch = Batch::plain(&subject, body.to_vec());
+        match batch.payload() {
+            Ok(Some(Payload::Events(events))) => assert!(events.count() <= slots as usize),
+            Ok(Some(Payload::Tables(tables) | Payload::Snapshot(tables))) => {
+                let mut image = Image::default();
+                image.take(tables.parts());
+                assert!(image.bytes().len() <= 2 * body.len() + 4096);
+            }
+            Ok(Some(Payload::Life(process))) => assert_eq!(process.pack(), body),
+            _ => {}
+        }
+    }
+    drop(Hello::unpack(body));
+    drop(Checkpoint::unpack(bytes));
+}
+
+fn subject(head: &Head) -> Subject {
+    Subject {
+        kind: head.kind,
+        producer: head.producer,
+        lane: head.lane,
+        from: head.from,
+        count: head.count,
+        events: head.events,
+        time: head.time,
     }
 }
 

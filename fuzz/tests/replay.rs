@@ -47,3 +47,8 @@ fn text() {
 fn rewrite() {
     replay("rewrite", netra_fuzz::rewrite);
 }
+
+#[test]
+fn frame() {
+    replay("frame", netra_fuzz::frame);
+}

@@ -11,6 +11,7 @@ mod page;
 mod parse;
 mod python;
 mod report;
+mod stream;
 
 use anyhow::{Result, bail};
 
@@ -45,6 +46,11 @@ const BENCHES: &[Bench] = &[
         name: "report",
         says: "diagnosing logs: netra, Drishti and PyDarshan",
         run: report::run,
+    },
+    Bench {
+        name: "stream",
+        says: "events over two hops: what they cost the application, the node and the hub",
+        run: stream::run,
     },
 ];
 

@@ -214,8 +214,10 @@ pub fn push(thread: &Thread, event: &Event) {
         if written {
             return;
         }
-        // A reader that came says so with its first word, of no chunks yet.
-        let read = ack_chunks(lane.ack.load(Ordering::Relaxed)).is_some();
+        // A reader that came says so with its first word, of no chunks yet; one that is sure to
+        // come is waited for.
+        let came = ack_chunks(lane.ack.load(Ordering::Relaxed)).is_some();
+        let read = came || SETTINGS.streams();
         let limit = if read { SETTINGS.most() } else { SETTINGS.budget() };
         let pool = Pool { limit: limit.next_multiple_of(CHUNK_BYTES as u64) };
         if let Err(reason) = producer.grow(lane, thread.place.get().wrapping_sub(1), &pool) {

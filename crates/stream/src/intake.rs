@@ -162,14 +162,14 @@ pub struct Intake {
     news: Condvar,
     /// More is durable than before.
     durable: Condvar,
+    /// Held while an item of the daemon itself gets its index.
+    publishing: Mutex<()>,
     /// What it tells about itself.
     pub told: Arc<Told>,
     /// Its clock.
     pub clock: Arc<Clock>,
     /// Where subscribers see what is taken.
     pub board: Arc<Board>,
-    /// One item of the daemon itself at a time: each gets the number behind the last.
-    publishing: Mutex<()>,
 }
 
 /// How a daemon's middle is set up.
@@ -232,10 +232,10 @@ impl Intake {
             inner: Mutex::new(inner),
             news: Condvar::new(),
             durable: Condvar::new(),
+            publishing: Mutex::new(()),
             told,
             clock,
             board: Arc::default(),
-            publishing: Mutex::new(()),
         };
         intake.rebuild_images()?;
         Ok(intake)
@@ -319,7 +319,8 @@ impl Intake {
     /// # Errors
     /// It is too large, or there is no room.
     pub fn publish(&self, kind: Kind, lane: u32, body: &[u8]) -> Result<Taken, Error> {
-        let _alone = self.publishing.lock().unwrap_or_else(PoisonError::into_inner);
+        // Nobody else takes the same index meanwhile.
+        let _mine = self.publishing.lock().unwrap_or_else(PoisonError::into_inner);
         let (own, from) = {
             let inner = self.lock();
             (inner.own, inner.book.next(&inner.own, kind, lane))

@@ -18,6 +18,7 @@ use crate::collect::{Found, Pieces};
 use crate::doctor::{self, Level};
 use crate::launch::child::{self, End};
 use crate::launch::library;
+use crate::launch::live::{self, Live};
 use crate::surroundings;
 
 const EXAMPLES: &str = "\
@@ -54,6 +55,9 @@ pub(crate) struct Args {
     /// Only these modules (POSIX,STDIO), or all but these (-STDIO)
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     modules: Option<String>,
+    /// Read the trace while the command runs: no event is dropped because its memory is full
+    #[arg(long, conflicts_with = "no_trace")]
+    live: bool,
     /// Say nothing unless something goes wrong
     #[arg(short, long)]
     quiet: bool,
@@ -93,17 +97,27 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let mut command = Command::new(&args.command[0]);
     command.args(&args.command[1..]);
     let recording = args.prepare(&mut command, &pieces);
+    let live = (recording && args.live).then(|| Live::start(&pieces)).transpose()?;
     match child::run(&mut command)? {
         End::NotStarted(code, error) => {
+            if let Some(live) = live {
+                live.finish().clear();
+            }
             pieces.clear();
             eprintln!("netra: {}: {error}", args.command[0].display());
             Ok(ExitCode::from(code))
         }
         End::Ran(status) => {
-            let found = if recording { pieces.collect() } else { Found::default() };
-            if recording && let Err(error) = args.finish(&pieces, found, &target) {
+            let live = live.map(Live::finish);
+            let mut found = if recording { pieces.collect() } else { Found::default() };
+            for piece in &mut found.pieces {
+                piece.kept = live.as_ref().map(|live| live.kept.clone());
+            }
+            match args.finish(&pieces, found, &target) {
+                _ if !recording => {}
+                Ok(()) => args.clear(live.as_ref()),
                 // The command's exit code stays its own.
-                eprintln!("netra: {error:#}");
+                Err(error) => eprintln!("netra: {error:#}"),
             }
             pieces.clear();
             Ok(child::end_like(status))
@@ -126,6 +140,12 @@ impl Args {
         command.env("LD_PRELOAD", library::join(existing.as_deref(), &library));
         command.env("NETRA_JOB", &pieces.key).env("NETRA_LOG_DIR", &pieces.folder);
         command.env("NETRA_LOG_DIR_LATER", &pieces.later).env_remove("NETRA_LOG_FILE");
+        if self.live {
+            command.env("NETRA_STREAM", "on");
+            if env::var_os("NETRA_LOSSLESS").is_none() {
+                command.env("NETRA_LOSSLESS", format!("{}B", 4 * budget(&pieces.segments)));
+            }
+        }
         if self.no_trace {
             command.env("NETRA_TRACE", "off");
         } else if let Some(budget) = &self.trace_budget {
@@ -142,6 +162,17 @@ impl Args {
             command.env("NETRA_MODULES", modules);
         }
         true
+    }
+
+    /// Says whether the live trace is whole, and removes what it was kept in.
+    fn clear(&self, live: Option<&live::Ended>) {
+        let Some(live) = live else { return };
+        if let Some(certificate) = live.certificate.as_ref()
+            && !(self.quiet && certificate.is_complete())
+        {
+            eprintln!("netra: {}", netra_show::ledger::sentence(certificate));
+        }
+        live.clear();
     }
 
     /// Says that there is no log: because the library could not get in, or had nothing to record.

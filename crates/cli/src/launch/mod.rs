@@ -2,3 +2,4 @@
 
 pub(crate) mod child;
 pub(crate) mod library;
+pub(crate) mod live;

@@ -47,6 +47,7 @@ pub struct Daemon {
     pub intake: Arc<Intake>,
     stop: Arc<Stop>,
     sources: Vec<JoinHandle<()>>,
+    servers: Vec<Arc<Server>>,
     sinks: Vec<JoinHandle<()>>,
     /// Where others connect, with ports that the system chose.
     pub addresses: Vec<String>,
@@ -88,6 +89,7 @@ impl Daemon {
             intake,
             stop,
             sources: Vec::new(),
+            servers: Vec::new(),
             sinks: Vec::new(),
             addresses: Vec::new(),
             _lock: lock,
@@ -147,6 +149,7 @@ impl Daemon {
             let guard = Guard { method: method.clone(), intake: Arc::clone(&self.intake) };
             let server = Server::new(listener, Arc::clone(&self.intake), Box::new(guard));
             let (server, stop) = (Arc::new(server), Arc::clone(&self.stop));
+            self.servers.push(Arc::clone(&server));
             self.sources.push(spawn("listen", move || server.run(&stop))?);
         }
         if let Some(sampling) = settings.sampling {
@@ -199,6 +202,11 @@ impl Daemon {
             if source.join().is_err() {
                 self.intake.told.say("a source ended with a panic; please report it");
             }
+        }
+        // Connections see the wish to stop at once; their last frames are taken or not at all.
+        let until = Instant::now() + Duration::from_secs(10);
+        while self.servers.iter().any(|server| server.connections() > 0) && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(2));
         }
         let until = Instant::now() + drain;
         while !self.intake.is_drained() && Instant::now() < until {

@@ -84,6 +84,25 @@ pub enum SinkKind {
 }
 
 impl Settings {
+    /// A daemon that does nothing: what others begin from.
+    #[must_use]
+    pub fn nothing() -> Settings {
+        Settings {
+            name: host(),
+            state: PathBuf::new(),
+            durable: true,
+            limits: Limits::default(),
+            node: None,
+            sampling: None,
+            trust: Trust::Open,
+            listen: Vec::new(),
+            upstreams: Vec::new(),
+            sinks: Vec::new(),
+            metrics: None,
+            drain: Duration::from_secs(30),
+        }
+    }
+
     /// Reads a file.
     ///
     /// # Errors
@@ -103,20 +122,11 @@ impl Settings {
             text.parse().map_err(|error: toml::de::Error| vec![error.to_string()])?;
         let mut problems = Vec::new();
         let mut top = Section::new("", table, &mut problems);
-        let mut settings = Settings {
-            name: top.text("name").unwrap_or_else(host),
-            state: top.path("state").unwrap_or_default(),
-            durable: top.switch("durable", true),
-            limits: Limits::default(),
-            node: None,
-            sampling: None,
-            trust: Trust::Open,
-            listen: Vec::new(),
-            upstreams: Vec::new(),
-            sinks: Vec::new(),
-            metrics: None,
-            drain: top.duration("drain", Duration::from_secs(30)),
-        };
+        let mut settings = Settings::nothing();
+        settings.name = top.text("name").unwrap_or(settings.name);
+        settings.state = top.path("state").unwrap_or_default();
+        settings.durable = top.switch("durable", true);
+        settings.drain = top.duration("drain", settings.drain);
         if settings.state.as_os_str().is_empty() {
             top.complain("state", "says where the spool lies, and is missing");
         }

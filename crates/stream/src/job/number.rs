@@ -90,6 +90,7 @@ mod tests {
             dropped: Vec::new(),
             notes: Vec::new(),
             flags: 0,
+            kept: None,
         }
     }
 

@@ -44,7 +44,7 @@ impl Producing {
     /// Events that came.
     #[must_use]
     pub fn received(&self) -> u64 {
-        self.lanes().map(|(_, row)| row.events).sum()
+        self.lanes().map(|(_, row)| row.events).fold(0, u64::saturating_add)
     }
 
     /// The lanes of which events came.

@@ -25,13 +25,13 @@ pub struct Sums {
 
 impl Sums {
     fn add(&mut self, other: &Sums) {
-        self.calls += other.calls;
-        self.produced += other.produced;
-        self.received += other.received;
-        self.delivered += other.delivered;
-        self.in_flight += other.in_flight;
+        grow(&mut self.calls, other.calls);
+        grow(&mut self.produced, other.produced);
+        grow(&mut self.received, other.received);
+        grow(&mut self.delivered, other.delivered);
+        grow(&mut self.in_flight, other.in_flight);
         for (&loss, &count) in &other.dropped {
-            *self.dropped.entry(loss).or_default() += count;
+            grow(self.dropped.entry(loss).or_default(), count);
         }
     }
 
@@ -39,8 +39,16 @@ impl Sums {
     #[must_use]
     pub fn missed(&self) -> u64 {
         let wanted = |loss: &Loss| !matches!(loss, Loss::Excluded | Loss::Filtered);
-        self.dropped.iter().filter(|(loss, _)| wanted(loss)).map(|(_, count)| count).sum()
+        self.dropped
+            .iter()
+            .filter(|(loss, _)| wanted(loss))
+            .fold(0, |sum, (_, count)| sum.saturating_add(*count))
     }
+}
+
+/// Adds numbers that a process may have written itself: a lie must not become a crash.
+fn grow(sum: &mut u64, more: u64) {
+    *sum = sum.saturating_add(more);
 }
 
 /// One process of the job.
@@ -131,10 +139,10 @@ impl Certificate {
             certificate.sums.add(&line.sums);
             certificate.processes.push(line);
             for &(code, count) in producing.account.iter().flat_map(|account| &account.calls) {
-                calls.entry(code).or_default().0 += count;
+                grow(&mut calls.entry(code).or_default().0, count);
             }
             for (&code, &count) in &got.functions {
-                calls.entry(code).or_default().1 += count;
+                grow(&mut calls.entry(code).or_default().1, count);
             }
         }
         if certificate.is_final() {
@@ -147,25 +155,24 @@ impl Certificate {
     fn account(&mut self, pid: u32, producing: &Producing, got: &Got) -> Sums {
         let mut sums = Sums { received: producing.received(), ..Sums::default() };
         for lane in producing.account.iter().flat_map(|account| &account.lanes) {
-            sums.calls += lane.calls;
-            sums.produced += lane.produced;
+            grow(&mut sums.calls, lane.calls);
+            grow(&mut sums.produced, lane.produced);
             for &(code, count) in &lane.dropped {
                 let loss = Loss::from_code(code).unwrap_or(Loss::Unknown);
-                *sums.dropped.entry(loss).or_default() += count;
+                grow(sums.dropped.entry(loss).or_default(), count);
             }
         }
         sums.delivered = got.events();
         if got.skipped > 0 {
-            *sums.dropped.entry(Loss::Behind).or_default() += got.skipped;
+            grow(sums.dropped.entry(Loss::Behind).or_default(), got.skipped);
         }
         // Some reasons speak of events that were never produced, others of events that were.
         let on_the_way: u64 = sums
             .dropped
             .iter()
             .filter(|(loss, _)| loss.is_on_the_way())
-            .map(|(_, count)| count)
-            .sum();
-        let settled = sums.delivered + on_the_way;
+            .fold(0, |sum: u64, (_, count)| sum.saturating_add(*count));
+        let settled = sums.delivered.saturating_add(on_the_way);
         sums.in_flight = sums.produced.saturating_sub(settled);
         // An account travels behind its events, so what came may be newer than the account, but
         // never once the account is final.
@@ -197,9 +204,11 @@ impl Certificate {
             let delivered = opened.then_some(delivered);
             self.functions.push(FunctionLine { name, calls, delivered });
         }
-        let dropped: u64 = self.sums.dropped.values().sum();
-        let accounted = self.sums.delivered + self.sums.in_flight + dropped;
-        let calls: u64 = self.functions.iter().map(|line| line.calls).sum();
+        let all = |numbers: &mut dyn Iterator<Item = u64>| numbers.fold(0, u64::saturating_add);
+        let dropped = all(&mut self.sums.dropped.values().copied());
+        let parts = [self.sums.delivered, self.sums.in_flight, dropped];
+        let accounted = all(&mut parts.into_iter());
+        let calls = all(&mut self.functions.iter().map(|line| line.calls));
         if calls != accounted {
             self.broken.push(format!(
                 "{calls} calls were made, {accounted} are accounted for \

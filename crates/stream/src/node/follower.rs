@@ -88,9 +88,11 @@ impl Follower {
         let host = jenkins64(view.host(), 0);
         let producer = Producer { host, start: view.start().1, pid: view.pid() };
         let pidfd = match Life::of(&view) {
+            // Another host's daemon reads it.
+            Life::Elsewhere => return Ok(None),
             Life::Running => Pid::from_raw(view.pid().cast_signed())
                 .and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()),
-            _ => None,
+            Life::Over => None,
         };
         let process = Process::of(&view, Phase::Began);
         let clock = Clock::from_code(front.word(std::mem::offset_of!(Header, clock)));
@@ -151,7 +153,11 @@ impl Follower {
         let found = !read.is_empty();
         match self.send(intake, filter, read, &front) {
             Ok(()) => {}
-            Err(Refused::Spool(crate::spool::Refused::Full)) => return Ok(Looked::Full),
+            Err(Refused::Spool(crate::spool::Refused::Full)) => {
+                // What is durable is given back all the same.
+                self.acknowledge(&front, intake.committed())?;
+                return Ok(Looked::Full);
+            }
             Err(error) => return Err(io::Error::other(error)),
         }
         self.acknowledge(&front, intake.committed())?;
@@ -343,17 +349,19 @@ impl Follower {
             let mut line = LaneAccount::of(&lane);
             (line.read_slots, line.read) = intake.received(&self.producer, lane.number);
             for (code, count) in lane.calls() {
-                *calls.entry(code).or_default() += count;
+                let sum: &mut u64 = calls.entry(code).or_default();
+                *sum = sum.saturating_add(count);
             }
             if is_final {
                 let missing = line.produced.saturating_sub(line.read);
                 let whole = line.read_slots >= line.head;
                 let reason = if whole && !filter.is_empty() { Loss::Filtered } else { Loss::Torn };
-                let unfinished = line.calls.saturating_sub(line.produced + line.lost());
+                let unfinished =
+                    line.calls.saturating_sub(line.produced.saturating_add(line.lost()));
                 if missing > 0 {
                     line.dropped.push((reason as u8, missing));
                 }
-                if killed && unfinished == 1 {
+                if killed && (1..=2).contains(&unfinished) {
                     line.dropped.push((Loss::Killed as u8, unfinished));
                 }
             }

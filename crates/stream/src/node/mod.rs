@@ -12,7 +12,7 @@ mod lane;
 mod table;
 mod watch;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -111,10 +111,8 @@ impl Node {
     fn list(&mut self) {
         let now = Instant::now();
         let found = self.watch.list();
-        let known: Vec<&Path> = found.iter().map(|(path, _)| path.as_path()).collect();
-        self.others.retain(|path, _| {
-            known.binary_search(&path.as_path()).is_ok() || known.contains(&path.as_path())
-        });
+        let there: BTreeSet<&Path> = found.iter().map(|(path, _)| path.as_path()).collect();
+        self.others.retain(|path, _| there.contains(path.as_path()));
         for (path, owner) in &found {
             let known = self.followers.contains_key(path) || self.others.contains_key(path);
             if !known {

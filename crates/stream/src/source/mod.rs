@@ -5,6 +5,7 @@ mod piece;
 mod process;
 mod segment;
 mod timeline;
+mod whole;
 
 pub use directory::{directory, scan};
 pub use piece::{Kind, Piece};

@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 
 use netra_darshan::Log;
 use netra_darshan::section::layout::KIND_SEGMENT;
+use netra_event::frame::Producer;
 use netra_event::segment::shard::{direction, mpiio, posix, stdio};
 use netra_event::segment::{Record, State, View};
 use netra_event::{Loss, Module, Nanos};
 
 use super::{Life, Segment};
+use crate::sink;
 use crate::{Error, Result};
 
 /// What a piece was found in.
@@ -66,6 +68,8 @@ pub struct Piece {
     pub notes: Vec<String>,
     /// The segment's flags.
     pub flags: u32,
+    /// Where a daemon has kept its events, if one read them while it ran.
+    pub kept: Option<PathBuf>,
 }
 
 impl Piece {
@@ -127,14 +131,25 @@ impl Piece {
             dropped: dropped.collect(),
             notes: view.notes().map(|note| String::from_utf8_lossy(note).into_owned()).collect(),
             flags: view.flags(),
+            kept: None,
         }
     }
 
-    /// Reads all of it.
+    /// Reads all of it, with the events that a daemon has kept.
     ///
     /// # Errors
     /// It can not be read any more.
     pub fn load(&self) -> Result<Segment> {
+        let segment = self.left()?;
+        let Some(folder) = &self.kept else { return Ok(segment) };
+        let host = netra_event::jenkins64(&self.host, 0);
+        let producer = Producer { host, start: self.start.0, pid: self.pid };
+        let kept = sink::kept(folder, &producer).map_err(Error::io("reading", folder))?;
+        Ok(if kept.is_empty() { segment } else { segment.with_events(&kept) })
+    }
+
+    /// What the process itself left.
+    fn left(&self) -> Result<Segment> {
         match self.kind {
             Kind::Segment => Segment::read(&self.path, None),
             Kind::Log { block } => {

@@ -99,6 +99,12 @@ impl Server {
         Server { listener, intake, door, most: 4096, now: Default::default() }
     }
 
+    /// Connections now.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        self.now.0.load(Ordering::Relaxed)
+    }
+
     /// Takes connections until the daemon ends; for a thread of its own.
     pub fn run(self: &Arc<Server>, stop: &Arc<Stop>) {
         while !stop.is_set() {
