@@ -48,7 +48,7 @@ export class Timeline extends Plot {
     const parts = [of("traced") || of("spread") ? "share of ranks that were busy" : ""];
     if (of("counted")) parts.push(`${of("counted")}: no trace, bytes counted over time`);
     if (of("spread")) parts.push(`${of("spread")}: no trace, seconds spread evenly from first to last call`);
-    if (meta > 0.05 * verdict.seconds) parts.push(`${seconds(meta)} in metadata calls have no times and are not drawn`);
+    if (meta > 0.05 * verdict.seconds && this.page.opens.count === 0) parts.push(`${seconds(meta)} in metadata calls have no times and are not drawn`);
     this.note.textContent = parts.filter(Boolean).join("; ");
   }
 

@@ -123,9 +123,9 @@ struct Seen {
 impl Bench {
     /// One log: ours and every peer's page of it.
     fn beside(&self, log: &Path) -> Result<Vec<Row>> {
-        let name =
-            log.file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned());
-        let short: String = name.chars().take(32).collect();
+        // The folder's name: files are named by the people who ran them.
+        let folder = log.parent().and_then(Path::file_name);
+        let short = folder.map_or(String::new(), |name| name.to_string_lossy().into_owned());
         println!("{short}");
         let page = self.folder.join("netra.html");
         let own = self.make(log, &page)?;
@@ -235,16 +235,12 @@ impl Bench {
             peer: Some((peer.into(), other)),
             target: Target::RatioAtLeast(least),
         };
-        let mut rows = vec![
+        Ok(vec![
             row("processor time to make", "s", own.cpu_seconds, usage.cpu_seconds, TIMES),
             row("wall time to make", "s", own.wall_seconds, usage.wall_seconds, TIMES),
             row("size of all its files", "MB", size_of(page)? as f64 / 1e6, size as f64 / 1e6, 0.0),
             row("time until usable", "s", seen.usable_seconds, theirs.usable_seconds, 0.0),
-        ];
-        if let (Some(ours), Some(their)) = (seen.frame_ms, theirs.frame_ms) {
-            rows.push(row("median time between frames while zooming", "ms", ours, their, 1.0));
-        }
-        Ok(rows)
+        ])
     }
 }
 
