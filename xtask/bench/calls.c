@@ -88,7 +88,8 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* Whether all threads ran at the same time in a round, for nine tenths of it. */
+/* Whether all threads ran at the same time in a round, for nine tenths of it, and were not made to wait
+ * for a processor meanwhile. */
 static int overlapped(long round)
 {
     double first = INFINITY, last_begin = 0, first_end = INFINITY, last = 0;
@@ -96,6 +97,7 @@ static int overlapped(long round)
         double begin = thread_begin[t][round], end = begin + thread_wall[t][round] * count;
         first = fmin(first, begin); last_begin = fmax(last_begin, begin);
         first_end = fmin(first_end, end); last = fmax(last, end);
+        if (thread_cpu[t][round] < 0.9 * thread_wall[t][round]) return 0;
     }
     return first_end - last_begin > 0.9 * (last - first);
 }
