@@ -4,30 +4,32 @@
 //! One lock guards spool and book, because a frame is new or known only together with what is in the
 //! spool. Files are read and synced outside of it.
 
+mod keep;
+mod restore;
+mod waker;
+
 use std::collections::{BTreeSet, VecDeque};
 use std::io;
-use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use netra_event::SLOT_BYTES;
 use netra_event::frame::{HEAD_BYTES, Head, Kind, Producer};
 
-use crate::batch::{Batch, Image, Images, Payload, count_events};
+use crate::batch::{Batch, Images, Payload, count_events};
 use crate::clock::Clock;
 use crate::frame::{self, Subject};
 use crate::ledger::{Book, Checkpoint, Outlet, Producing, Verdict};
 use crate::spool::{Limits, Reader, Refused, Spool, Storage};
 use crate::told::{self, Told};
 use crate::topic::Board;
+use restore::{load, replay};
+
+pub use waker::Waker;
 
 /// The file of the checkpoint.
 pub const CHECKPOINT: &str = "checkpoint";
-/// How often a checkpoint is made while something happens.
-const CHECKPOINT_EVERY: Duration = Duration::from_secs(1);
-/// How long frames gather before they are synced together.
-const GATHER: Duration = Duration::from_millis(3);
 
 /// What became of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,37 +63,6 @@ pub enum Error {
     /// The spool has no room, or can not be written.
     #[error(transparent)]
     Spool(#[from] Refused),
-}
-
-/// Wakes a thread that waits in `poll` when something new is in the spool.
-#[derive(Debug)]
-pub struct Waker {
-    /// Readable when there is something.
-    pub fd: OwnedFd,
-    wanted: AtomicBool,
-}
-
-impl Waker {
-    /// Says that a wake-up is wanted; look at the spool once more before waiting.
-    pub fn want(&self) {
-        self.wanted.store(true, Ordering::SeqCst);
-    }
-
-    /// Takes the wake-up back, and empties the descriptor.
-    pub fn rest(&self) {
-        self.wanted.store(false, Ordering::SeqCst);
-        let mut count = [0; 8];
-        // Empty already: nothing came.
-        rustix::io::read(&self.fd, &mut count).ok();
-    }
-
-    /// Wakes, if that is wanted.
-    pub fn wake(&self) {
-        if self.wanted.swap(false, Ordering::SeqCst) {
-            // Full means that it is awake.
-            rustix::io::write(&self.fd, &1_u64.to_ne_bytes()).ok();
-        }
-    }
 }
 
 #[derive(Debug)]
@@ -469,99 +440,6 @@ impl Intake {
         inner.outlets.iter().all(|outlet| outlet.position >= end)
     }
 
-    /// Makes durable what has gathered.
-    ///
-    /// # Errors
-    /// The disk failed.
-    pub fn sync(&self) -> io::Result<()> {
-        let Some((file, until)) = self.lock().spool.pending() else { return Ok(()) };
-        let result = file.sync();
-        self.lock().spool.synced(until, &result);
-        self.durable.notify_all();
-        result
-    }
-
-    /// Keeps the state, and lets go of frames that nobody needs any more.
-    ///
-    /// # Errors
-    /// The disk failed; the last checkpoint still stands.
-    pub fn checkpoint(&self) -> io::Result<()> {
-        let (state, images) = {
-            let mut inner = self.lock();
-            if !inner.changed {
-                return Ok(());
-            }
-            inner.changed = false;
-            let dirty = std::mem::take(&mut inner.dirty);
-            let image = |producer: Producer| {
-                let image = inner.images.as_ref()?.get(&producer)?;
-                Some((producer, image.pack()))
-            };
-            let images: Vec<_> = dirty.into_iter().filter_map(image).collect();
-            (inner.state(), images)
-        };
-        // Everything that the state speaks of must be durable before the state is.
-        self.sync()?;
-        for (producer, bytes) in images {
-            self.storage.replace(&image_name(&producer), &bytes)?;
-        }
-        self.storage.replace(CHECKPOINT, &state.pack())?;
-        told::add(&self.told.counters.checkpoints, 1);
-        let mut inner = self.lock();
-        let oldest = state.oldest_needed();
-        inner.spool.trim(oldest)?;
-        told::set(&self.told.counters.spool_bytes, inner.spool.bytes());
-        for producer in inner.forget(oldest) {
-            self.storage.remove(&image_name(&producer)).ok();
-        }
-        for waker in &inner.wakers {
-            waker.wake();
-        }
-        Ok(())
-    }
-
-    /// Syncs and keeps checkpoints until the daemon ends; for a thread of its own. It sleeps while
-    /// nothing happens.
-    pub fn keep(&self) {
-        let mut kept = Instant::now();
-        loop {
-            let stopping = self.wait_for_work(kept);
-            if !stopping {
-                std::thread::sleep(GATHER);
-            }
-            let mut result = self.sync();
-            if result.is_ok() && (stopping || kept.elapsed() >= CHECKPOINT_EVERY) {
-                kept = Instant::now();
-                result = self.checkpoint();
-            }
-            if let Err(error) = result {
-                self.told.say(format_args!("the spool can not be kept: {error}"));
-                std::thread::sleep(CHECKPOINT_EVERY);
-            }
-            if stopping {
-                return;
-            }
-        }
-    }
-
-    /// Waits until something is to be synced or a checkpoint is due; true if the daemon ends.
-    fn wait_for_work(&self, kept: Instant) -> bool {
-        let mut inner = self.lock();
-        while inner.spool.pending().is_none() && !inner.stopping {
-            if !inner.changed {
-                inner = self.news.wait(inner).unwrap_or_else(PoisonError::into_inner);
-                continue;
-            }
-            let left = CHECKPOINT_EVERY.saturating_sub(kept.elapsed());
-            if left.is_zero() {
-                break;
-            }
-            let waited = self.news.wait_timeout(inner, left);
-            inner = waited.unwrap_or_else(PoisonError::into_inner).0;
-        }
-        inner.stopping
-    }
-
     /// The daemon ends: whoever waits is let go.
     pub fn stop(&self) {
         let mut inner = self.lock();
@@ -622,17 +500,6 @@ fn put_in_image(images: &mut Images, batch: &Batch) -> bool {
     true
 }
 
-fn image_name(producer: &Producer) -> String {
-    format!("{:016x}-{}-{}.image", producer.host, producer.start, producer.pid)
-}
-
-fn producer_of(name: &str) -> Option<Producer> {
-    let mut parts = name.strip_suffix(".image")?.split('-');
-    let host = u64::from_str_radix(parts.next()?, 16).ok()?;
-    let (start, pid) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-    Some(Producer { host, start, pid })
-}
-
 /// The items `skip .. skip + keep` of a frame as a frame of their own. Only events can be taken apart;
 /// other kinds have one item.
 fn part_of(head: &Head, bytes: &[u8], skip: u32, keep: u32) -> Result<Vec<u8>, frame::Error> {
@@ -649,55 +516,4 @@ fn part_of(head: &Head, bytes: &[u8], skip: u32, keep: u32) -> Result<Vec<u8>, f
     let mut out = Vec::new();
     frame::seal(&subject, part, &mut out)?;
     Ok(out)
-}
-
-/// The last checkpoint and the images that were kept with it.
-fn load(storage: &dyn Storage, spool: &Spool) -> io::Result<(Checkpoint, Images)> {
-    let mut images = Images::new();
-    let mut checkpoint =
-        Checkpoint { spool: spool.id(), position: spool.begin(), ..Checkpoint::default() };
-    for name in storage.list()? {
-        if name == CHECKPOINT {
-            let found = Checkpoint::unpack(&read_all(storage, &name)?).map_err(|error| {
-                io::Error::other(format!("{CHECKPOINT}: {error}; move it away to begin anew"))
-            })?;
-            if found.spool == spool.id() || spool.end() == 0 {
-                checkpoint = found;
-            }
-        } else if let Some(producer) = producer_of(&name)
-            && let Ok(image) = Image::unpack(&read_all(storage, &name)?)
-        {
-            images.insert(producer, Arc::new(image));
-        }
-    }
-    Ok((checkpoint, images))
-}
-
-fn read_all(storage: &dyn Storage, name: &str) -> io::Result<Vec<u8>> {
-    let file = storage.open(name)?;
-    let mut bytes = vec![0; usize::try_from(file.length()?).unwrap_or(0)];
-    let read = file.read_at(0, &mut bytes)?;
-    bytes.truncate(read);
-    Ok(bytes)
-}
-
-/// Brings the book up to the end of the spool.
-fn replay(spool: &Spool, checkpoint: &mut Checkpoint) -> io::Result<()> {
-    checkpoint.position = checkpoint.position.min(spool.end());
-    for outlet in &mut checkpoint.outlets {
-        outlet.position = outlet.position.min(spool.end());
-    }
-    let mut reader = spool.reader(checkpoint.position);
-    while let Some(piece) = reader.plan(spool) {
-        reader.fill(&piece)?;
-        while let Some(bytes) = reader.next() {
-            if let Ok(batch) = Batch::open(bytes)
-                && checkpoint.book.judge(&batch.head) == Verdict::New
-            {
-                checkpoint.book.receive(&batch);
-            }
-        }
-    }
-    checkpoint.position = spool.end();
-    Ok(())
 }

@@ -1,0 +1,111 @@
+//! Keeping: what has gathered is made durable together, and the state is kept now and then.
+
+use std::io;
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
+
+use netra_event::frame::Producer;
+
+use super::restore::image_name;
+use super::{CHECKPOINT, Intake};
+use crate::told;
+
+/// How often a checkpoint is made while something happens.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(1);
+/// How long frames gather before they are synced together.
+const GATHER: Duration = Duration::from_millis(3);
+
+impl Intake {
+    /// Makes durable what has gathered.
+    ///
+    /// # Errors
+    /// The disk failed.
+    pub fn sync(&self) -> io::Result<()> {
+        let Some((file, until)) = self.lock().spool.pending() else { return Ok(()) };
+        let result = file.sync();
+        self.lock().spool.synced(until, &result);
+        self.durable.notify_all();
+        result
+    }
+
+    /// Keeps the state, and lets go of frames that nobody needs any more.
+    ///
+    /// # Errors
+    /// The disk failed; the last checkpoint still stands.
+    pub fn checkpoint(&self) -> io::Result<()> {
+        let (state, images) = {
+            let mut inner = self.lock();
+            if !inner.changed {
+                return Ok(());
+            }
+            inner.changed = false;
+            let dirty = std::mem::take(&mut inner.dirty);
+            let image = |producer: Producer| {
+                let image = inner.images.as_ref()?.get(&producer)?;
+                Some((producer, image.pack()))
+            };
+            let images: Vec<_> = dirty.into_iter().filter_map(image).collect();
+            (inner.state(), images)
+        };
+        // Everything that the state speaks of must be durable before the state is.
+        self.sync()?;
+        for (producer, bytes) in images {
+            self.storage.replace(&image_name(&producer), &bytes)?;
+        }
+        self.storage.replace(CHECKPOINT, &state.pack())?;
+        told::add(&self.told.counters.checkpoints, 1);
+        let mut inner = self.lock();
+        let oldest = state.oldest_needed();
+        inner.spool.trim(oldest)?;
+        told::set(&self.told.counters.spool_bytes, inner.spool.bytes());
+        for producer in inner.forget(oldest) {
+            self.storage.remove(&image_name(&producer)).ok();
+        }
+        for waker in &inner.wakers {
+            waker.wake();
+        }
+        Ok(())
+    }
+
+    /// Syncs and keeps checkpoints until the daemon ends; for a thread of its own. It sleeps while
+    /// nothing happens.
+    pub fn keep(&self) {
+        let mut kept = Instant::now();
+        loop {
+            let stopping = self.wait_for_work(kept);
+            if !stopping {
+                std::thread::sleep(GATHER);
+            }
+            let mut result = self.sync();
+            if result.is_ok() && (stopping || kept.elapsed() >= CHECKPOINT_EVERY) {
+                kept = Instant::now();
+                result = self.checkpoint();
+            }
+            if let Err(error) = result {
+                self.told.say(format_args!("the spool can not be kept: {error}"));
+                std::thread::sleep(CHECKPOINT_EVERY);
+            }
+            if stopping {
+                return;
+            }
+        }
+    }
+
+    /// Waits until something is to be synced or a checkpoint is due; true if the daemon ends.
+    fn wait_for_work(&self, kept: Instant) -> bool {
+        let mut inner = self.lock();
+        while inner.spool.pending().is_none() && !inner.stopping {
+            if !inner.changed {
+                inner = self.news.wait(inner).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            let left = CHECKPOINT_EVERY.saturating_sub(kept.elapsed());
+            if left.is_zero() {
+                break;
+            }
+            let waited = self.news.wait_timeout(inner, left);
+            inner = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        inner.stopping
+    }
+}
