@@ -52,8 +52,8 @@ const DAEMONS: [&str; 3] = ["node", "near", "far"];
 impl Site {
     fn new() -> Site {
         let library = Tool::netra().expect("the library is built").library().to_owned();
-        let words = Program::c("burst").flag("-pthread").words().expect("a compiler");
-        let burst = PathBuf::from(words.first().expect("a program"));
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../e2e/load/burst.c");
+        let burst = Program::c("burst").compile(Path::new(source)).expect("a compiler");
         let site = Site { folder: TempDir::new().expect("a folder"), library, burst };
         fs::create_dir(site.path("segments")).expect("a folder");
         fs::create_dir(site.path("logs")).expect("a folder");

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::measured::{self, Row, Target};
 use crate::artifact;
-use crate::place::{cargo, output, run as start, target};
+use crate::place::{cargo, output, root, run as start, target};
 
 /// Calls of the producer; `cargo xtask bench stream CALLS` chooses another number.
 const CALLS: u64 = 2_000_000;
@@ -54,7 +54,7 @@ struct Site {
     folder: PathBuf,
     netra: PathBuf,
     library: PathBuf,
-    burst: String,
+    burst: PathBuf,
 }
 
 /// `cargo xtask bench stream [CALLS]`.
@@ -115,7 +115,7 @@ impl Site {
         }
         fs::create_dir_all(folder.join("segments"))?;
         fs::create_dir_all(folder.join("logs"))?;
-        let burst = Program::c("burst").words()?.first().cloned().context("no program")?;
+        let burst = Program::c("burst").compile(&root().join("e2e/load/burst.c"))?;
         let netra = target().join("release/netra");
         let site = Site { folder, netra, library: artifact::build()?, burst };
         site.write("node", "[node]\nsegments = [\"@/segments\"]\n", Some("near"))?;
