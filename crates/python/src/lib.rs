@@ -1,8 +1,8 @@
 //! The module behind the Python package `netra`: logs as tables that speak Arrow's C stream interface,
 //! so that pandas, Polars, DuckDB and pyarrow take them without a copy.
 //!
-//! [`log`] opens, [`scan`] turns records into columns, [`feed`] does so in a thread of its own while the
-//! consumer works, [`table`] is what Python holds. What a table says is decided by the crates below;
+//! `log` opens, `scan` turns records into columns, `feed` does so in a thread of its own while the
+//! consumer works, `table` is what Python holds. What a table says is decided by the crates below;
 //! nothing is computed here, and Python code (`python/netra`) only makes it convenient.
 #![deny(unsafe_code)]
 

@@ -18,6 +18,8 @@ pub(crate) enum Target {
     RatioAtLeast(f64),
     /// Our number is below this.
     Below(f64),
+    /// Nothing: the number is shown beside the peer's, whoever has the better one.
+    Shown,
 }
 
 /// One number, what it is compared with, and whether that is good enough.
@@ -45,6 +47,7 @@ impl Row {
         match self.target {
             Target::RatioAtLeast(least) => self.ratio().map(|ratio| ratio >= least),
             Target::Below(limit) => Some(self.value < limit),
+            Target::Shown => None,
         }
     }
 
@@ -52,6 +55,7 @@ impl Row {
         let target = match self.target {
             Target::RatioAtLeast(least) => json!({ "ratio_at_least": least }),
             Target::Below(limit) => json!({ "below": limit }),
+            Target::Shown => Value::Null,
         };
         json!({
             "name": self.name,
@@ -68,6 +72,7 @@ impl Row {
 
     fn print(&self) {
         let met = match self.met() {
+            _ if matches!(self.target, Target::Shown) => "shown",
             Some(true) => "met",
             Some(false) => "MISSED",
             None => "not measured: the peer is not installed",
@@ -75,6 +80,7 @@ impl Row {
         let target = match self.target {
             Target::RatioAtLeast(least) => format!("at least {least} times less"),
             Target::Below(limit) => format!("below {limit}"),
+            Target::Shown => "none".to_owned(),
         };
         println!("{}: {:.4} {} (target: {target}: {met})", self.name, self.value, self.unit);
         if let (Some((peer, value)), Some(ratio)) = (&self.peer, self.ratio()) {
@@ -149,6 +155,12 @@ mod tests {
     fn a_limit_needs_no_peer() {
         assert_eq!(row(99.0, None, Target::Below(100.0)).met(), Some(true));
         assert_eq!(row(100.0, None, Target::Below(100.0)).met(), Some(false));
+    }
+
+    #[test]
+    fn without_a_target_nothing_is_met_or_missed() {
+        assert_eq!(row(99.0, Some(1.0), Target::Shown).met(), None);
+        assert_eq!(row(99.0, Some(1.0), Target::Shown).json()["target"], serde_json::Value::Null);
     }
 
     #[test]

@@ -227,19 +227,27 @@ impl Bench {
         (own, page, seen): (&Usage, &Path, &Seen),
         (usage, size, theirs): (&Usage, u64, &Seen),
     ) -> Result<Vec<Row>> {
-        let row = |name: &str, unit, value, other: f64, least| Row {
+        let row = |name: &str, unit, value, other: f64, target| Row {
             name: format!("page of {log}, {name}"),
             unit,
             command: self.command.into(),
             value,
             peer: Some((peer.into(), other)),
-            target: Target::RatioAtLeast(least),
+            target,
         };
+        let least = Target::RatioAtLeast(TIMES);
+        let (ours, others) = (size_of(page)? as f64 / 1e6, size as f64 / 1e6);
         Ok(vec![
-            row("processor time to make", "s", own.cpu_seconds, usage.cpu_seconds, TIMES),
-            row("wall time to make", "s", own.wall_seconds, usage.wall_seconds, TIMES),
-            row("size of all its files", "MB", size_of(page)? as f64 / 1e6, size as f64 / 1e6, 0.0),
-            row("time until usable", "s", seen.usable_seconds, theirs.usable_seconds, 0.0),
+            row("processor time to make", "s", own.cpu_seconds, usage.cpu_seconds, least),
+            row("wall time to make", "s", own.wall_seconds, usage.wall_seconds, least),
+            row("size of all its files", "MB", ours, others, Target::Shown),
+            row(
+                "time until usable",
+                "s",
+                seen.usable_seconds,
+                theirs.usable_seconds,
+                Target::Shown,
+            ),
         ])
     }
 }

@@ -79,7 +79,8 @@ class Log:
     @property
     def job(self) -> Dict[str, Any]:
         """The job: id, user, processes, start and end, run time, command, metadata."""
-        return self.info["job"]  # type: ignore[no-any-return]
+        job: Dict[str, Any] = self.info["job"]
+        return job
 
     @property
     def missing(self) -> List[Dict[str, Any]]:
@@ -174,7 +175,8 @@ class Table:
         arrow = _need("pyarrow", "to_pyarrow")
         reader = arrow.RecordBatchReader.from_stream(self)
         # Batch by batch: an interrupt gets through between them.
-        return arrow.Table.from_batches(list(reader), reader.schema)  # type: ignore[no-any-return]
+        table: "pyarrow.Table" = arrow.Table.from_batches(list(reader), reader.schema)
+        return table
 
     def to_pandas(self) -> "pandas.DataFrame":
         """A ``pandas.DataFrame``; texts that repeat are categories."""
@@ -183,8 +185,8 @@ class Table:
 
     def to_polars(self) -> "polars.DataFrame":
         """A ``polars.DataFrame``."""
-        polars = _need("polars", "to_polars")
-        return polars.DataFrame(self)  # type: ignore[no-any-return]
+        frame: "polars.DataFrame" = _need("polars", "to_polars").DataFrame(self)
+        return frame
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self._inner.__arrow_c_stream__(requested_schema)

@@ -90,15 +90,15 @@ impl Subscription {
     /// The next item, or none if nothing came in this time.
     #[must_use]
     pub fn next(&self, patience: Duration) -> Option<Item> {
-        let mut queue = lock(&self.shelf.queue);
-        if let Some(item) = queue.pop() {
-            return Some(item);
-        }
-        if !queue.is_given_up() {
-            let waited = self.shelf.news.wait_timeout(queue, patience);
-            queue = waited.unwrap_or_else(PoisonError::into_inner).0;
-        }
-        queue.pop()
+        let mut item = None;
+        // A wake-up may be for a frame that was taken without waiting: it does not end the patience.
+        let empty = |queue: &mut Queue| {
+            item = queue.pop();
+            item.is_none() && !queue.is_given_up()
+        };
+        let waited = self.shelf.news.wait_timeout_while(lock(&self.shelf.queue), patience, empty);
+        drop(waited);
+        item
     }
 
     /// Puts a frame in front of what is shown later, such as what was known before.
