@@ -170,6 +170,7 @@ thresholds! {
     collective_layer_factor: Ratio = Ratio(1.5), "The same multiple for collective calls, against the busiest rank below.";
     collective_layer_share: Ratio = Ratio(0.25), "The same share for collective calls, in which ranks wait for aggregators by design.";
     collective_layer_seconds: Seconds = Seconds(10.0), "The same seconds for collective calls.";
+    collective_layer_most: Ratio = Ratio(0.50), "Share of the run for collective calls that matters however short the run is.";
     sieving_factor: Ratio = Ratio(1.2), "POSIX bytes written as a multiple of the MPI-IO bytes written.";
     sieving_bytes: Bytes = Bytes(16 * MIB), "Extra bytes it takes to matter.";
     narrow_bytes: Bytes = Bytes(1024 * MIB), "A shared file of at least this size should have more than one stripe.";
