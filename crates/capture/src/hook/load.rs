@@ -19,7 +19,7 @@ mod real {
     }
 }
 
-/// Where a call of `dlopen` goes: to the real one, or to [`dlopen`].
+/// Where a call of `dlopen` goes: to the real one, or to ours.
 ///
 /// # Safety
 /// `path` is null or a C string.

@@ -1,9 +1,9 @@
 //! HDF5: files, data sets, attributes and groups, in whatever copy of the library, serial or parallel,
 //! and so NetCDF-4 as well. Calls are reached through their callers' slots ([`crate::got`]).
 //!
-//! A row of [`FAMILY`] is a function; its hook stands in the file of what it is about. [`library`] knows
-//! what may be asked of the copy that was called, [`space`] what a call selects. Attributes and groups are
-//! metadata: they are counted by file in a module of our own ([`metadata`]), and each call is an event.
+//! A row of [`FAMILY`] is a function; its hook stands in the file of what it is about. `library` knows
+//! what may be asked of the copy that was called, `space` what a call selects. Attributes and groups are
+//! metadata: they are counted by file in a module of our own (`metadata`), and each call is an event.
 
 mod attribute;
 mod data_set;

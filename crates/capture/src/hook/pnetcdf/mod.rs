@@ -1,9 +1,9 @@
 //! PnetCDF: files and variables. Calls are reached through their callers' slots ([`crate::got`]).
 //!
-//! The library has some 900 functions, most of them one call for each C type; [`untyped`] takes the type out
-//! of a name, so that a call is one row, whatever it is called with. Data calls ([`data`]) share one body:
+//! The library has some 900 functions, most of them one call for each C type; `untyped` takes the type out
+//! of a name, so that a call is one row, whatever it is called with. Data calls (`data`) share one body:
 //! verb, kind and mode stand in the row. What varies between copies of the library is asked of the copy
-//! ([`library`]); nothing that is asked needs I/O or other processes.
+//! (`library`); nothing that is asked needs I/O or other processes.
 
 mod data;
 mod file;
