@@ -49,7 +49,9 @@ impl Head {
 #[derive(Debug, Clone)]
 pub(crate) struct Shape {
     pub(crate) schema: SchemaRef,
-    /// For each column of the whole table, its place among the wanted ones.
+    /// All columns of the table.
+    heads: Arc<[Head]>,
+    /// For each of them, its place among the wanted ones.
     places: Vec<Option<usize>>,
     kinds: Vec<Kind>,
 }
@@ -82,7 +84,13 @@ impl Shape {
         let chosen: Vec<&Head> = chosen.iter().filter_map(|&place| heads.get(place)).collect();
         let fields: Vec<Field> = chosen.iter().map(|head| head.field()).collect();
         let kinds = chosen.iter().map(|head| head.kind).collect();
-        Ok(Shape { schema: Arc::new(Schema::new(fields)), places, kinds })
+        Ok(Shape { schema: Arc::new(Schema::new(fields)), heads: heads.into(), places, kinds })
+    }
+
+    /// The number of each column of the table, by its name.
+    pub(crate) fn numbers(&self) -> HashMap<&str, usize> {
+        let heads = self.heads.iter().enumerate();
+        heads.map(|(number, head)| (head.name.as_str(), number)).collect()
     }
 }
 

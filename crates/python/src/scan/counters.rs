@@ -3,7 +3,7 @@
 //! Modules whose records are of one shape have the columns of their table. Others (Lustre's layouts, the
 //! router counters) have as many as their longest record; they are looked through first.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::Result;
 use std::sync::Arc;
 
@@ -57,12 +57,12 @@ pub(super) fn heads(module: Module, sources: &[Arc<Source>], heads: &mut Vec<Hea
 fn found(module: Module, sources: &[Arc<Source>]) -> Vec<Head> {
     struct Finder {
         heads: Vec<Head>,
-        known: HashMap<String, ()>,
+        known: HashSet<String>,
     }
     impl Take for Finder {
         fn take(&mut self, name: &str, value: Value<'_>) -> Result<()> {
-            if !self.known.contains_key(name) {
-                self.known.insert(name.to_owned(), ());
+            if !self.known.contains(name) {
+                self.known.insert(name.to_owned());
                 let kind = match value {
                     Value::Int(_) => Kind::Int,
                     Value::Unsigned(_) => Kind::Unsigned,
@@ -74,7 +74,7 @@ fn found(module: Module, sources: &[Arc<Source>]) -> Vec<Head> {
             Ok(())
         }
     }
-    let mut finder = Finder { heads: Vec::new(), known: HashMap::new() };
+    let mut finder = Finder { heads: Vec::new(), known: HashSet::new() };
     for source in sources {
         let mut records = source.log.records(module);
         while let Some(record) = records.next_record() {
@@ -130,7 +130,7 @@ fn regular(scan: &Scan, source: &Source, module: Module, page: &mut Page<'_>) ->
 /// Puts values into the columns of their names.
 struct Placing<'a, 'p> {
     page: &'a mut Page<'p>,
-    numbers: &'a HashMap<String, usize>,
+    numbers: &'a HashMap<&'a str, usize>,
 }
 
 impl Take for Placing<'_, '_> {
@@ -148,8 +148,7 @@ impl Take for Placing<'_, '_> {
 }
 
 fn irregular(scan: &Scan, source: &Source, module: Module, page: &mut Page<'_>) -> bool {
-    let heads = scan.subject.heads(&scan.sources);
-    let numbers = heads.into_iter().enumerate().map(|(number, head)| (head.name, number)).collect();
+    let numbers = scan.shape.numbers();
     let mut records = source.log.records(module);
     while let Some(record) = records.next_record() {
         if !scan.wants(record.rank()) {

@@ -16,6 +16,7 @@ mod names;
 mod perfetto;
 mod process;
 mod published;
+mod quote;
 mod rows;
 mod running;
 mod segment;

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use netra_event::{Kind, NO_OFFSET};
 
+use super::quote::quote;
 use super::{Call, Render};
 
 const HEADER: &str = "job,host,pid,rank,thread,lane,index,start_ns,took_ns,layer,function,file,\
@@ -60,16 +61,8 @@ impl Rows {
         self.row.push(b',');
     }
 
-    /// In quotes where it must be, so that a name with a comma or a line end stays one field.
     fn text(&mut self, text: &[u8]) {
-        let text = String::from_utf8_lossy(text);
-        if text.contains([',', '"', '\n', '\r']) {
-            self.row.push(b'"');
-            self.row.extend_from_slice(text.replace('"', "\"\"").as_bytes());
-            self.row.push(b'"');
-        } else {
-            self.row.extend_from_slice(text.as_bytes());
-        }
+        quote(&mut self.row, text);
         self.row.push(b',');
     }
 }

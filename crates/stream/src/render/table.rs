@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::json::seconds;
+use super::quote::quote;
 use super::{Call, Message, Render};
 
 /// The columns, in the published order.
@@ -69,16 +70,8 @@ impl Table {
         self.row.push(b',');
     }
 
-    /// Quoted where a reader would otherwise see two fields or two rows.
     fn text(&mut self, text: &[u8]) {
-        let text = String::from_utf8_lossy(text);
-        if text.contains([',', '"', '\n', '\r']) {
-            self.row.push(b'"');
-            self.row.extend_from_slice(text.replace('"', "\"\"").as_bytes());
-            self.row.push(b'"');
-        } else {
-            self.row.extend_from_slice(text.as_bytes());
-        }
+        quote(&mut self.row, text);
         self.row.push(b',');
     }
 }
