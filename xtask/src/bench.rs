@@ -15,6 +15,8 @@ mod stream;
 
 use anyhow::{Result, bail};
 
+use crate::place::{cargo, run as start};
+
 struct Bench {
     name: &'static str,
     says: &'static str,
@@ -65,4 +67,11 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
         println!("  {:<10} {}", bench.name, bench.says);
     }
     if name.is_empty() { Ok(()) } else { bail!("there is no benchmark `{name}`") }
+}
+
+/// Builds `netra` without its store: what is measured here does not touch it, and its dependencies take half an hour in
+/// this profile.
+fn light_program(profile: &str) -> Result<()> {
+    let words = ["build", "--profile", profile, "--package", "netra-cli", "--no-default-features"];
+    start(&mut cargo(&words))
 }

@@ -73,7 +73,7 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
         }
         _ => bail!("usage: cargo xtask bench page [--dev]"),
     };
-    start(&mut cargo(&["build", "--profile", profile, "--package", "netra-cli"]))?;
+    super::light_program(profile)?;
     start(&mut cargo(&[
         "build",
         "--profile",

@@ -62,7 +62,7 @@ pub(crate) fn run(_: &[String]) -> Result<()> {
 }
 
 pub(super) fn build() -> Result<Programs> {
-    start(&mut cargo(&["build", "--release", "--package", "netra-cli"]))?;
+    super::light_program("release")?;
     start(&mut cargo(&["build", "--release", "--package", "netra-darshan", "--examples"]))?;
     let release = target().join("release");
     Ok(Programs {

@@ -23,7 +23,7 @@ const TIMES: f64 = 50.0;
 
 /// `cargo xtask bench report`.
 pub(crate) fn run(_: &[String]) -> Result<()> {
-    start(&mut cargo(&["build", "--release", "--package", "netra-cli"]))?;
+    super::light_program("release")?;
     start(&mut cargo(&["build", "--release", "--package", "netra-darshan", "--examples"]))?;
     let netra = target().join("release/netra");
     let python = install::all().python.context("the Python environment is missing")?;

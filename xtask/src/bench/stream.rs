@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::measured::{self, Row, Target};
 use crate::artifact;
-use crate::place::{cargo, output, root, run as start, target};
+use crate::place::{output, root, target};
 
 /// Calls of the producer; `cargo xtask bench stream CALLS` chooses another number.
 const CALLS: u64 = 2_000_000;
@@ -108,7 +108,7 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
 
 impl Site {
     fn new() -> Result<Site> {
-        start(&mut cargo(&["build", "--release", "--package", "netra-cli"]))?;
+        super::light_program("release")?;
         let folder = target().join("bench-stream");
         if folder.exists() {
             fs::remove_dir_all(&folder)?;
