@@ -68,7 +68,7 @@ function findings({ compare, runs }: Comparison): HTMLElement {
   const rows = compare.findings.map((finding) => {
     const [a, b] = [finding.runs[0], finding.runs.at(-1)];
     const word = a && !b ? "gone" : !a && b ? "new" : "";
-    return h("tr", { "data-slug": finding.slug }, h("th", { scope: "row" }, sentence(finding.title)), ...finding.runs.map((one) => h("td", { class: "number" }, one ? one.lost > 0 ? seconds(one.lost) : one.level === "INFO" ? "note" : "found" : "–")), h("td", { class: word === "gone" ? "better" : word === "new" ? "worse" : "" }, word));
+    return h("tr", { "data-slug": finding.slug }, h("th", { scope: "row" }, sentence(finding.title)), ...finding.runs.map((one) => h("td", { class: "number" }, one ? one.lost_seconds > 0 ? seconds(one.lost_seconds) : one.level === "INFO" ? "note" : "found" : "–")), h("td", { class: word === "gone" ? "better" : word === "new" ? "worse" : "" }, word));
   });
   return rows.length === 0 ? h("p", { class: "muted" }, "No run has any.") : scrolled(h("tr", {}, h("td"), ...runs.map((_, at) => h("th", { scope: "col", class: "number" }, NAMES[at] ?? "")), h("td")), rows);
 }

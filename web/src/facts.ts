@@ -51,7 +51,7 @@ const MAKERS: Record<string, (page: Page) => Facts> = {
   targets,
   calls,
   findings: ({ report: { findings } }) => table(findings.length, {
-    slug: (i) => findings[i]!.slug, level: (i) => findings[i]!.level, lost_seconds: (i) => findings[i]!.lost, share: (i) => findings[i]!.share,
+    slug: (i) => findings[i]!.slug, level: (i) => findings[i]!.level, lost_seconds: (i) => findings[i]!.lost_seconds, share: (i) => findings[i]!.share,
   }),
 };
 
@@ -64,7 +64,7 @@ export function facts(page: Page, name: string): Facts {
 function files(page: Page): Facts {
   const { report, store: { now } } = page, list = report.files, finding = page.finding();
   const rows = list.map((_, at) => at).filter((at) => now.file === null || now.file === at), of = (i: number) => list[rows[i]!]!;
-  const meant = finding && finding.files.length > 0 ? new Set(finding.files) : null;
+  const meant = finding && finding.places.length > 0 ? new Set(finding.places) : null;
   return table(rows.length, {
     path: (i) => of(i).path, file_system: (i) => of(i).kind ?? "", mount: (i) => of(i).mount ?? "", layer: (i) => of(i).layers[0] ?? "",
     ranks: (i) => of(i).ranks, shared: (i) => Number(of(i).shared), reads: (i) => of(i).reads, writes: (i) => of(i).writes, opens: (i) => of(i).opens, seeks: (i) => of(i).seeks,

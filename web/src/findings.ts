@@ -42,7 +42,7 @@ export class Findings {
   #row(finding: Finding, at: number): HTMLElement {
     const share = h("i", {});
     share.style.width = `${Math.max(1, finding.share * 100)}%`;
-    const lost = finding.lost > 0 ? seconds(finding.lost) : "–";
+    const lost = finding.lost_seconds > 0 ? seconds(finding.lost_seconds) : "–";
     const fix = finding.advice[0]?.says, gain = finding.gain && finding.gain.seconds > 0 ? ` (gains up to ${seconds(finding.gain.seconds)})` : "";
     return h("button", {
       type: "button", class: `finding ${finding.level.toLowerCase()}`, "data-slug": finding.slug,
@@ -63,7 +63,7 @@ export class Findings {
   #details(finding: Finding): HTMLElement {
     const { files } = this.#page.report, now = this.#page.store.now;
     const fix = finding.advice.map((one) => h("li", {}, sentence(one.says), one.code ? code(one.code) : null));
-    const named = finding.files.slice(0, 3).flatMap((n) => files[n] ? [h("li", {}, h("button", { type: "button", class: "pick", title: files[n].path, click: () => this.#page.store.choose({ file: n }) }, shortPath(files[n].path, 52)))] : []);
+    const named = finding.places.slice(0, 3).flatMap((n) => files[n] ? [h("li", {}, h("button", { type: "button", class: "pick", title: files[n].path, click: () => this.#page.store.choose({ file: n }) }, shortPath(files[n].path, 52)))] : []);
     const more = finding.file_count - named.length;
     const shown = now.only ? "Everything else is hidden." : "Its evidence is lit; click again to hide the rest.";
     return h("div", { class: "detail" },
@@ -73,8 +73,9 @@ export class Findings {
       finding.lines.length > 0 ? h("ul", { class: "files" }, ...finding.lines.slice(0, 5).map((line) => h("li", {}, h("code", {}, line.says), ` calls ${line.call} ${count(line.calls)} times, ${seconds(line.rank_seconds)}`))) : null,
       named.length > 0 ? h("ul", { class: "files" }, ...named, more > 0 ? h("li", { class: "muted" }, `and ${plural(more, "more file")}`) : null) : null,
       h("p", { class: "muted" }, [`${percent(finding.share)} of the run`, `confidence ${finding.confidence}`, `for the ${finding.audience.join(", the ")}`].join(" · "), " · ", h("code", {}, finding.slug), h("br"), shown),
+      finding.queries.length > 0 ? h("details", { class: "queries" }, h("summary", {}, "See these numbers again"), ...finding.queries.flatMap((one) => [one.command ? code(one.command) : null, code(one.sql)])) : null,
       finding.symptoms.length > 0 ? h("details", {}, h("summary", {}, plural(finding.symptoms.length, "symptom of this cause", "symptoms of this cause")),
-        h("ul", {}, ...finding.symptoms.map((one) => h("li", {}, sentence(one.says), one.lost > 0 ? ` (${seconds(one.lost)})` : "")))) : null);
+        h("ul", {}, ...finding.symptoms.map((one) => h("li", {}, sentence(one.says), one.lost_seconds > 0 ? ` (${seconds(one.lost_seconds)})` : "")))) : null);
   }
 }
 

@@ -37,7 +37,7 @@ function trustLines(report: Report): Node[] {
 export function verdict(page: Page): HTMLElement {
   const { verdict: v, findings } = page.report;
   // What costs nothing is no reason, here as in the terminal report.
-  const top = findings.find((one, at) => at === 0 && (one.level !== "INFO" || one.lost > 0));
+  const top = findings.find((one, at) => at === 0 && (one.level !== "INFO" || one.lost_seconds > 0));
   const severe = v.share >= 0.3 ? "high" : v.share >= 0.1 ? "warn" : "good";
   return h("section", { class: "verdict", "aria-label": "Verdict" },
     h("div", { class: `answer ${severe}` },

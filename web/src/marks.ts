@@ -76,9 +76,9 @@ export class Marks {
   }
 
   #evidence(shade: Uint8Array, finding: Finding, otherwise: number): void {
-    const files = finding.files.length > 0 ? new Set(finding.files) : null;
+    const files = finding.places.length > 0 ? new Set(finding.places) : null;
     const ranks = finding.ranks.length > 0 ? new Set(finding.ranks) : null;
-    const window = finding.window;
+    const window = finding.window_seconds;
     for (let i = 0; i < this.count; i++) {
       const meant = (!files || files.has(this.file[i]!)) && (!ranks || ranks.has(this.rank[i]!))
         && (!window || this.start[i]! <= window[1] && this.end[i]! >= window[0]);

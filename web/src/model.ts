@@ -27,15 +27,17 @@ export interface Trust { complete: boolean; coverage: number | null; summed: num
 
 export interface Finding {
   slug: string; title: string; level: "HIGH" | "WARN" | "INFO"; says: string;
-  lost: number; share: number; confidence: string; audience: string[];
+  lost_seconds: number; share: number; confidence: string; audience: string[];
   evidence: { name: string; text: string }[];
-  /** Indices into `files`. */
-  files: number[];
+  /** Indices into the report's `files`. */
+  places: number[];
   /** How many files it is about; more than are listed where there are many. */
   file_count: number;
-  ranks: number[]; window: [number, number] | null;
+  ranks: number[]; window_seconds: [number, number] | null;
   /** Lines of the program that cause it. */
   lines: { says: string; call: string; calls: number; bytes: number; rank_seconds: number }[];
+  /** How to see its numbers again. */
+  queries: { command: string | null; sql: string }[];
   advice: { says: string; code: string | null }[];
   gain: { seconds: number; assuming: string } | null;
   symptoms: Finding[];
@@ -94,7 +96,7 @@ export interface View {
 
 /** Several runs on one page. */
 export interface Comparison {
-  compare: { netra: string; says: string; findings: { slug: string; title: string; runs: ({ level: string; lost: number } | null)[] }[] };
+  compare: { netra: string; says: string; findings: { slug: string; title: string; runs: ({ level: string; lost_seconds: number } | null)[] }[] };
   runs: Report[];
 }
 

@@ -126,7 +126,7 @@ export class Timeline extends Plot {
 
   #phases(): void {
     const c = this.context, t = this.page.theme, x = this.x(), phases = this.page.report.phases?.list ?? [];
-    const chosen = this.page.store.now.phase, window = this.page.finding()?.window;
+    const chosen = this.page.store.now.phase, window = this.page.finding()?.window_seconds;
     c.textBaseline = "middle";
     const labels: { left: number; right: number }[] = [];
     // The longest first: where names would lie over each other, it keeps its own.

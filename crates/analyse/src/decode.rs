@@ -19,6 +19,8 @@ pub struct Decoder {
     syncs: Vec<usize>,
     meta: Option<usize>,
     common: [(Option<usize>, Option<usize>); 4],
+    strides: [(Option<usize>, Option<usize>); 4],
+    views: Option<usize>,
     file_misaligned: Option<usize>,
     file_alignment: Option<usize>,
     memory_misaligned: Option<usize>,
@@ -83,11 +85,12 @@ impl Decoder {
             Layer::Pnetcdf => "PNETCDF_VAR_",
         };
         let names = Names { prefix, int, float };
-        let common = |number| {
-            let access = format!("ACCESS{number}_ACCESS");
-            let count = format!("ACCESS{number}_COUNT");
-            (names.int(&access), names.int(&count))
+        let pair = |what: &str, number: u32| {
+            let value = format!("{what}{number}_{what}");
+            let count = format!("{what}{number}_COUNT");
+            (names.int(&value), names.int(&count))
         };
+        let pairs = |what: &str| [1, 2, 3, 4].map(|number| pair(what, number));
         let extreme = |which: &str| {
             [
                 names.int(&format!("{which}_RANK")),
@@ -111,7 +114,9 @@ impl Decoder {
             stats: names.int("STATS"),
             syncs: names.ints(&["FSYNCS", "FDSYNCS", "SYNCS", "FLUSHES"]),
             meta: names.float("F_META_TIME"),
-            common: [common(1), common(2), common(3), common(4)],
+            common: pairs("ACCESS"),
+            strides: pairs("STRIDE"),
+            views: names.int("VIEWS"),
             file_misaligned: names.int("FILE_NOT_ALIGNED"),
             file_alignment: names.int("FILE_ALIGNMENT"),
             memory_misaligned: names.int("MEM_NOT_ALIGNED"),
@@ -135,6 +140,8 @@ impl Decoder {
         usage.syncs = values.sum(&self.syncs);
         usage.meta = values.time(self.meta);
         usage.common = self.common.map(|(size, count)| (values.count(size), values.count(count)));
+        usage.strides = self.strides.map(|(gap, count)| (values.count(gap), values.count(count)));
+        usage.views = values.count(self.views);
         usage.file_misaligned = values.count(self.file_misaligned);
         usage.file_alignment = values.count(self.file_alignment);
         usage.memory_misaligned = values.count(self.memory_misaligned);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use crate::insight::{Custom, Finding, Outcome, RULES, group, lines};
+use crate::insight::{Custom, Finding, Outcome, RULES, Source, group, lines, queries};
 use crate::{Facts, Job, Thresholds};
 
 /// Everything that is said about a job.
@@ -37,6 +37,12 @@ pub fn diagnose(job: &Job, limit: &Thresholds, silenced: &BTreeSet<String>) -> R
     diagnose_with(job, &setup)
 }
 
+/// A rule that has spoken.
+struct Heard {
+    slug: Cow<'static, str>,
+    title: Cow<'static, str>,
+}
+
 /// Looks at a job with every rule that is not silenced.
 #[must_use]
 pub fn diagnose_with(job: &Job, setup: &Setup) -> Report {
@@ -44,22 +50,22 @@ pub fn diagnose_with(job: &Job, setup: &Setup) -> Report {
     let facts = Facts::of(job, limit);
     let mut findings = Vec::new();
     let mut passed = Vec::new();
-    let mut hear =
-        |slug: Cow<'static, str>, title: Cow<'static, str>, outcome: Outcome| match outcome {
-            Outcome::Silent => {}
-            Outcome::Passed(says) => passed.push((slug, says)),
-            Outcome::Found(found) => findings.extend(
-                found.into_iter().map(|finding| Finding { title: title.clone(), ..finding }),
-            ),
-        };
+    let mut hear = |name: Heard, sources: &[Source], outcome: Outcome| match outcome {
+        Outcome::Silent => {}
+        Outcome::Passed(says) => passed.push((name.slug, says)),
+        Outcome::Found(found) => findings.extend(found.into_iter().map(|finding| {
+            let queries = queries(&finding, sources, job);
+            let lines = lines(&finding, job);
+            Finding { title: name.title.clone(), queries, lines, ..finding }
+        })),
+    };
     for rule in RULES.iter().filter(|rule| !setup.silenced.contains(rule.slug)) {
-        hear(rule.slug.into(), rule.title.into(), (rule.check)(&facts, limit));
+        let name = Heard { slug: rule.slug.into(), title: rule.title.into() };
+        hear(name, rule.sources, (rule.check)(&facts, limit));
     }
     for rule in setup.rules.iter().filter(|rule| !setup.silenced.contains(&rule.slug)) {
-        hear(rule.slug.clone().into(), rule.title.clone().into(), rule.check(&facts, limit));
-    }
-    for finding in &mut findings {
-        finding.lines = lines(finding, job);
+        let name = Heard { slug: rule.slug.clone().into(), title: rule.title.clone().into() };
+        hear(name, Custom::SOURCES, rule.check(&facts, limit));
     }
     Report {
         facts,

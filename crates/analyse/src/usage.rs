@@ -129,6 +129,11 @@ pub struct Usage {
     pub meta: f64,
     /// The most common sizes of calls, reads and writes together, with their counts.
     pub common: [(u64, u64); 4],
+    /// The most common distances between the end of a call and the begin of the next one behind it, with their counts;
+    /// none where calls follow each other, or where the layer does not count them.
+    pub strides: [(u64, u64); 4],
+    /// File views that were set (MPI-IO): then offsets do not say where bytes lie.
+    pub views: u64,
     /// Calls at an offset that is no multiple of `file_alignment`.
     pub file_misaligned: u64,
     /// The file system's block.
@@ -161,6 +166,8 @@ impl Usage {
             syncs: 0,
             meta: 0.0,
             common: [(0, 0); 4],
+            strides: [(0, 0); 4],
+            views: 0,
             file_misaligned: 0,
             file_alignment: 0,
             memory_misaligned: 0,
@@ -225,22 +232,24 @@ impl Usage {
         self.memory_misaligned += other.memory_misaligned;
         self.asks_collective |= other.asks_collective;
         self.impossible += other.impossible;
-        self.merge_common(&other.common);
+        merge(&mut self.common, &other.common);
+        merge(&mut self.strides, &other.strides);
+        self.views += other.views;
     }
+}
 
-    /// Adds counts of equal sizes and keeps the four most common; ties go to the larger size.
-    fn merge_common(&mut self, other: &[(u64, u64); 4]) {
-        let mut all: Vec<(u64, u64)> = self.common.to_vec();
-        for &(size, count) in other {
-            match all.iter_mut().find(|known| known.0 == size) {
-                Some(known) => known.1 += count,
-                None => all.push((size, count)),
-            }
+/// Adds counts of equal values and keeps the four most common; ties go to the larger value.
+fn merge(mine: &mut [(u64, u64); 4], other: &[(u64, u64); 4]) {
+    let mut all: Vec<(u64, u64)> = mine.to_vec();
+    for &(value, count) in other {
+        match all.iter_mut().find(|known| known.0 == value) {
+            Some(known) => known.1 += count,
+            None => all.push((value, count)),
         }
-        all.sort_by_key(|&(size, count)| std::cmp::Reverse((count, size)));
-        for (slot, &value) in self.common.iter_mut().zip(&all) {
-            *slot = value;
-        }
+    }
+    all.sort_by_key(|&(value, count)| std::cmp::Reverse((count, value)));
+    for (slot, &value) in mine.iter_mut().zip(&all) {
+        *slot = value;
     }
 }
 

@@ -42,6 +42,45 @@ pub enum Kind {
     Other = 13,
 }
 
+impl Kind {
+    /// Every kind, in the order of their codes.
+    pub const ALL: [Kind; 13] = [
+        Kind::Open,
+        Kind::Close,
+        Kind::Read,
+        Kind::Write,
+        Kind::Seek,
+        Kind::Stat,
+        Kind::Sync,
+        Kind::Meta,
+        Kind::Map,
+        Kind::Duplicate,
+        Kind::Complete,
+        Kind::Process,
+        Kind::Other,
+    ];
+
+    /// The name that people and programs read.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Open => "open",
+            Kind::Close => "close",
+            Kind::Read => "read",
+            Kind::Write => "write",
+            Kind::Seek => "seek",
+            Kind::Stat => "stat",
+            Kind::Sync => "sync",
+            Kind::Meta => "meta",
+            Kind::Map => "map",
+            Kind::Duplicate => "duplicate",
+            Kind::Complete => "complete",
+            Kind::Process => "process",
+            Kind::Other => "other",
+        }
+    }
+}
+
 /// The layer of software a function belongs to; the range of its code says which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
@@ -63,6 +102,17 @@ pub enum Layer {
 }
 
 impl Layer {
+    /// Every layer, in the order of their codes.
+    pub const ALL: [Layer; 7] = [
+        Layer::Posix,
+        Layer::Stdio,
+        Layer::Process,
+        Layer::Example,
+        Layer::Mpiio,
+        Layer::Hdf5,
+        Layer::Pnetcdf,
+    ];
+
     /// The layer that owns a code.
     #[must_use]
     pub const fn of_code(code: u16) -> Option<Layer> {

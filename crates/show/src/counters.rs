@@ -8,7 +8,8 @@ use netra_event::Module;
 
 use crate::derived::Sums;
 use crate::field::{self, Take, Value};
-use crate::{Json, csv, head, own};
+use crate::only::Chosen;
+use crate::{Json, Only, csv, head, own};
 
 /// Which numbers are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +28,13 @@ pub struct Choice {
 ///
 /// # Errors
 /// If the output can not be written.
-pub fn json<W: Write>(out: &mut W, path: &str, log: &Log, choice: Choice) -> Result<Vec<Damage>> {
+pub fn json<W: Write>(
+    out: &mut W,
+    path: &str,
+    log: &Log,
+    choice: Choice,
+    only: &Only,
+) -> Result<Vec<Damage>> {
     let mut damage = log.damage().to_vec();
     let mut json = Json::new(out);
     json.open('{')?;
@@ -36,16 +43,19 @@ pub fn json<W: Write>(out: &mut W, path: &str, log: &Log, choice: Choice) -> Res
     json.key("modules")?;
     json.open('[')?;
     for region in log.header().regions() {
+        if region.module.is_some_and(|module| !only.has_module(module.name())) {
+            continue;
+        }
         json.line()?;
         json.open('{')?;
         head::module(&mut json, &region)?;
         if let Some(module) = region.module.filter(|module| !is_trace(*module)) {
-            damage.extend(records(&mut json, log, module, choice)?);
+            damage.extend(records(&mut json, log, module, choice, only)?);
         }
         json.close('}')?;
     }
     if choice.base {
-        own::json(&mut json, log)?;
+        own::json(&mut json, log, only)?;
     }
     json.close(']')?;
     json.line()?;
@@ -53,6 +63,10 @@ pub fn json<W: Write>(out: &mut W, path: &str, log: &Log, choice: Choice) -> Res
     json.close('}')?;
     json.finish()?;
     Ok(damage)
+}
+
+fn is_wanted(record: &Record<'_>, names: &Names, only: &Only) -> bool {
+    only.has_record(record.rank().0, names.get(record.id()).unwrap_or_default())
 }
 
 /// Traces have segments instead of counters, and a command of their own.
@@ -65,6 +79,7 @@ fn records<W: Write>(
     log: &Log,
     module: Module,
     choice: Choice,
+    only: &Only,
 ) -> Result<Vec<Damage>> {
     let mut sums = Sums::new(module, choice);
     if choice.base {
@@ -76,8 +91,8 @@ fn records<W: Write>(
         if let Record::Counters(record) = &record {
             sums.add(record);
         }
-        if choice.base {
-            record_json(json, log, module, &record)?;
+        if choice.base && is_wanted(&record, log.names(), only) {
+            record_json(json, log, module, &record, only)?;
         }
     }
     if choice.base {
@@ -92,6 +107,7 @@ fn record_json<W: Write>(
     log: &Log,
     module: Module,
     record: &Record<'_>,
+    only: &Only,
 ) -> Result<()> {
     json.line()?;
     json.open('{')?;
@@ -111,7 +127,7 @@ fn record_json<W: Write>(
     json.bytes(place.kind)?;
     json.key("counters")?;
     json.open('{')?;
-    field::each(module, record, json)?;
+    field::each(module, record, &mut Chosen { only, to: json })?;
     json.close('}')?;
     json.close('}')
 }
@@ -141,9 +157,16 @@ pub fn csv_header(out: &mut impl Write) -> Result<()> {
 ///
 /// # Errors
 /// If the output can not be written.
-pub fn csv<W: Write>(out: &mut W, path: &str, log: &Log, choice: Choice) -> Result<Vec<Damage>> {
+pub fn csv<W: Write>(
+    out: &mut W,
+    path: &str,
+    log: &Log,
+    choice: Choice,
+    only: &Only,
+) -> Result<Vec<Damage>> {
     let mut damage = log.damage().to_vec();
-    for module in log.modules().filter(|module| !is_trace(*module)) {
+    let wanted = |module: &Module| !is_trace(*module) && only.has_module(module.name());
+    for module in log.modules().filter(wanted) {
         let mut records = log.records(module);
         let mut rows = Rows::new(out, path);
         let mut sums = Sums::new(module, choice);
@@ -151,9 +174,9 @@ pub fn csv<W: Write>(out: &mut W, path: &str, log: &Log, choice: Choice) -> Resu
             if let Record::Counters(record) = &record {
                 sums.add(record);
             }
-            if choice.base {
+            if choice.base && is_wanted(&record, log.names(), only) {
                 rows.begin(module, &record, log.names())?;
-                field::each(module, &record, &mut rows)?;
+                field::each(module, &record, &mut Chosen { only, to: &mut rows })?;
             }
         }
         rows.begin_module(module)?;
@@ -161,7 +184,7 @@ pub fn csv<W: Write>(out: &mut W, path: &str, log: &Log, choice: Choice) -> Resu
         damage.extend_from_slice(records.damage());
     }
     if choice.base {
-        own::csv(out, path, log)?;
+        own::csv(out, path, log, only)?;
     }
     Ok(damage)
 }

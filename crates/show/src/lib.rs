@@ -15,6 +15,7 @@ mod derived;
 mod head;
 mod json;
 mod member;
+mod only;
 mod own;
 mod plain;
 mod platform;
@@ -38,6 +39,7 @@ pub mod segments;
 pub mod view;
 
 pub use json::Json;
+pub use only::{Lines, Only};
 pub use progress::Progress;
 pub use summary::Summary;
 pub use time::zone;

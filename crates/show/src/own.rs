@@ -8,23 +8,28 @@ use netra_analyse::Also;
 use netra_darshan::read::Log;
 use netra_darshan::section::{OwnRecord, OwnValue};
 
-use crate::{Json, csv, member};
+use crate::{Json, Only, csv, member};
 
 /// The modules of a log with their records, for a list of modules.
-pub(crate) fn json<W: Write>(json: &mut Json<'_, W>, log: &Log) -> Result<()> {
-    let records = log.section().own_records();
+pub(crate) fn json<W: Write>(json: &mut Json<'_, W>, log: &Log, only: &Only) -> Result<()> {
+    let mut records = log.section().own_records();
+    records.retain(|record| is_wanted(record, only));
     for records in records.chunk_by(|one, next| one.module == next.module) {
         json.line()?;
         json.open('{')?;
         member::text(json, "name", &records[0].module)?;
         member::truth(json, "own", true)?;
-        member::list(json, "records", records, record)?;
+        member::list(json, "records", records, |json, one| record(json, one, only))?;
         json.close('}')?;
     }
     Ok(())
 }
 
-fn record<W: Write>(json: &mut Json<'_, W>, record: &OwnRecord) -> Result<()> {
+fn is_wanted(record: &OwnRecord, only: &Only) -> bool {
+    only.has_module(&record.module) && only.has_record(record.rank.0, &record.name)
+}
+
+fn record<W: Write>(json: &mut Json<'_, W>, record: &OwnRecord, only: &Only) -> Result<()> {
     json.line()?;
     json.open('{')?;
     member::text(json, "id", &record.id.0.to_string())?;
@@ -33,7 +38,7 @@ fn record<W: Write>(json: &mut Json<'_, W>, record: &OwnRecord) -> Result<()> {
     json.bytes(&record.name)?;
     json.key("counters")?;
     json.open('{')?;
-    for (name, value) in &record.counters {
+    for (name, value) in record.counters.iter().filter(|one| only.has_counter(&one.0)) {
         match *value {
             OwnValue::Count(count) => member::number(json, name, count)?,
             OwnValue::Seconds(seconds) => member::float(json, name, seconds)?,
@@ -44,9 +49,11 @@ fn record<W: Write>(json: &mut Json<'_, W>, record: &OwnRecord) -> Result<()> {
 }
 
 /// A row for each counter.
-pub(crate) fn csv<W: Write>(out: &mut W, path: &str, log: &Log) -> Result<()> {
-    for OwnRecord { module, rank, id, name, counters } in log.section().own_records() {
-        for (counter, value) in counters {
+pub(crate) fn csv<W: Write>(out: &mut W, path: &str, log: &Log, only: &Only) -> Result<()> {
+    let records = log.section().own_records().into_iter();
+    let wanted = records.filter(|record| is_wanted(record, only));
+    for OwnRecord { module, rank, id, name, counters } in wanted {
+        for (counter, value) in counters.into_iter().filter(|one| only.has_counter(&one.0)) {
             csv::field(out, path)?;
             write!(out, ",{module},{rank},{id},{counter},")?;
             match value {

@@ -3,13 +3,18 @@
 //! In collective MPI-IO a few ranks, the aggregators, write for all. Counted are those that really moved bytes,
 //! not those that a hint asks for. One a node is the usual choice. Needs the number of nodes and a record per rank.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, query};
 use crate::metric::FileFacts;
 use crate::{Facts, Layer, Thresholds};
 
 /// The rule.
-pub const RULE: Rule =
-    Rule { slug: "aggregators", title: "aggregators against nodes", explains: &[], check };
+pub const RULE: Rule = Rule {
+    slug: "aggregators",
+    title: "aggregators against nodes",
+    explains: &[],
+    sources: &[query::MPIIO, query::POSIX],
+    check,
+};
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let Some(nodes) = facts.nodes.filter(|nodes| *nodes > 1) else { return Outcome::Silent };

@@ -3,14 +3,16 @@
 //! Each open looks the attribute up in the object's header. Libraries above HDF5 often open one for
 //! every element of a loop. Needs netra's own trace.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, Source, count};
 use crate::{Facts, FunctionUse, Thresholds};
+use netra_event::{Kind, Layer as Of};
 
 /// The rule.
 pub const RULE: Rule = Rule {
     slug: "attribute-churn",
     title: "attributes opened more often than used",
     explains: &[],
+    sources: &[Source::Calls(Of::Hdf5, &[Kind::Open, Kind::Close, Kind::Read, Kind::Write])],
     check,
 };
 

@@ -2,14 +2,16 @@
 //!
 //! See `overlap` for when this is said and how it is counted.
 
-use super::{Rule, overlap};
+use super::{Rule, Source, overlap, query};
 use crate::Direction;
+use netra_event::{Kind, Layer as Of};
 
 /// The rule.
 pub const RULE: Rule = Rule {
     slug: "blocking-writes",
     title: "writes that computing could hide",
     explains: &[],
+    sources: &[query::MPIIO, query::POSIX, Source::Calls(Of::Posix, &[Kind::Write])],
     check: |facts, limit| overlap::check("blocking-writes", Direction::Write, facts, limit),
 };
 

@@ -3,7 +3,7 @@
 //! Measured at the layer the program calls, because below MPI-IO aggregators move everybody's
 //! bytes by design, and against the mean over ranks, so that the number of ranks does not dilute it.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, percent};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, percent, query};
 use crate::metric::FileFacts;
 use crate::{Facts, Layer, Thresholds};
 use netra_event::{Bytes, Seconds};
@@ -13,6 +13,7 @@ pub const RULE: Rule = Rule {
     slug: "byte-imbalance",
     title: "ranks move different amounts",
     explains: &["time-imbalance"],
+    sources: query::EXTREMES,
     check,
 };
 

@@ -2,13 +2,18 @@
 //!
 //! Good to know and never a fault: it says which half of the advice matters.
 
-use super::{Confidence, Finding, Outcome, Rule, count, percent};
+use super::{Confidence, Finding, Outcome, Rule, count, percent, query};
 use crate::{Facts, Layer, Thresholds};
 use netra_event::Bytes;
 
 /// The rule.
-pub const RULE: Rule =
-    Rule { slug: "call-mix", title: "mostly reads or mostly writes", explains: &[], check };
+pub const RULE: Rule = Rule {
+    slug: "call-mix",
+    title: "mostly reads or mostly writes",
+    explains: &[],
+    sources: &[query::POSIX, query::STDIO, query::DFS],
+    check,
+};
 
 /// How much more of one than of the other it takes, as a share of both.
 const MORE: f64 = 0.10;

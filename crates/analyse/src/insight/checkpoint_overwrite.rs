@@ -2,16 +2,26 @@
 //!
 //! A job that dies while it overwrites its only checkpoint has none. Not a matter of time, so it has no cost.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, Source, count};
 use crate::metric::FileFacts;
 use crate::{Facts, Layer, Thresholds};
-use netra_event::Bytes;
+use netra_event::{Bytes, Module};
 
 /// The rule.
 pub const RULE: Rule = Rule {
     slug: "checkpoint-overwrite",
     title: "a file written over and over",
     explains: &["redundant-writes"],
+    sources: &[
+        Source::Counters(
+            Module::Posix,
+            &["POSIX_OPENS", "POSIX_WRITES", "POSIX_BYTES_WRITTEN", "POSIX_MAX_BYTE_WRITTEN"],
+        ),
+        Source::Counters(
+            Module::Stdio,
+            &["STDIO_OPENS", "STDIO_BYTES_WRITTEN", "STDIO_MAX_BYTE_WRITTEN"],
+        ),
+    ],
     check,
 };
 

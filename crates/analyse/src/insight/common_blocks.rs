@@ -2,17 +2,18 @@
 //!
 //! Typical for the metadata of HDF5 files, which every rank reads by itself unless told otherwise. Needs a trace.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, Source, count};
 use crate::metric::FileFacts;
 use crate::pattern::CommonBlocks;
 use crate::{Facts, Layer, Thresholds};
-use netra_event::Seconds;
+use netra_event::{Kind, Layer as Of, Seconds};
 
 /// The rule.
 pub const RULE: Rule = Rule {
     slug: "common-blocks",
     title: "blocks that every rank reads",
     explains: &["small-shared-reads", "random-reads", "redundant-reads", "independent-reads"],
+    sources: &[Source::Calls(Of::Posix, &[Kind::Read])],
     check,
 };
 

@@ -5,16 +5,24 @@
 //! the writer must flush in between, under session semantics (NFS, many burst buffers) it must close and the reader
 //! open. netra's own trace has flushes, opens and closes and so the answer for both; traces of reads and writes alone
 //! leave it open.
+//!
+//! Where POSIX shows nothing, MPI-IO may: aggregators put an order between bytes that ranks asked for at the same time, and the
+//! standard leaves open who wins. Files with views are left out, because their offsets do not say where bytes lie.
 
-use super::{Advice, Audience, Confidence, Finding, Level, Outcome, Rule};
+use super::{Advice, Audience, Confidence, Finding, Level, Outcome, Rule, query};
 use crate::metric::FileFacts;
-use crate::pattern::Conflicts;
-use crate::{Facts, Thresholds};
+use crate::pattern::{Conflicts, FileTrace};
+use crate::{Facts, Layer, Thresholds};
 use netra_event::Bytes;
 
 /// The rule.
-pub const RULE: Rule =
-    Rule { slug: "conflicts", title: "ranks that use the same bytes", explains: &[], check };
+pub const RULE: Rule = Rule {
+    slug: "conflicts",
+    title: "ranks that use the same bytes",
+    explains: &[],
+    sources: query::TRACED,
+    check,
+};
 
 fn check(facts: &Facts, _: &Thresholds) -> Outcome {
     let Some(traced) = &facts.traced else { return Outcome::Silent };
@@ -22,20 +30,31 @@ fn check(facts: &Facts, _: &Thresholds) -> Outcome {
         .files
         .iter()
         .filter_map(|file| Some((facts.file(file.file)?, file)))
-        .filter(|(file, traced)| file.is_shared() && traced.bytes[1] > 0)
+        .filter(|(file, traced)| file.is_shared() && is_written(file, traced))
         .collect();
     if shared.is_empty() {
         return Outcome::Silent;
     }
     let found = shared
         .iter()
-        .filter(|(_, traced)| traced.conflicts.any())
-        .map(|(file, traced)| one(file, &traced.conflicts))
+        .filter_map(|(file, traced)| {
+            let above = traced.mpiio.and_then(|above| above.conflicts);
+            let posix = Some(traced.conflicts).filter(Conflicts::any);
+            let posix = posix.map(|conflicts| one(file, Layer::Posix, &conflicts));
+            let above = above.filter(Conflicts::any);
+            posix.or_else(|| above.map(|conflicts| one(file, Layer::Mpiio, &conflicts)))
+        })
         .collect();
     Outcome::from(found, || "no rank uses bytes that another writes".into())
 }
 
-fn one(file: &FileFacts, conflicts: &Conflicts) -> Finding {
+/// Whether writes were traced through either layer.
+fn is_written(file: &FileFacts, traced: &FileTrace) -> bool {
+    let above = || file.through(Layer::Mpiio).is_some_and(|usage| usage.write.bytes > 0);
+    traced.bytes[1] > 0 || (traced.mpiio.is_some_and(|one| one.conflicts.is_some()) && above())
+}
+
+fn one(file: &FileFacts, layer: Layer, conflicts: &Conflicts) -> Finding {
     let racing = conflicts.racing();
     let kinds: Vec<String> =
         [("RAW", conflicts.raw), ("WAR", conflicts.war), ("WAW", conflicts.waw)]
@@ -43,7 +62,9 @@ fn one(file: &FileFacts, conflicts: &Conflicts) -> Finding {
             .filter(|(_, hazard)| hazard.bytes > 0)
             .map(|(name, hazard)| format!("{} {name}", Bytes(hazard.bytes)))
             .collect();
-    let verdict = if racing > 0 {
+    let verdict = if racing > 0 && layer == Layer::Mpiio {
+        format!("{} of it at the same time: MPI leaves open which of them wins", Bytes(racing))
+    } else if racing > 0 {
         format!("{} of it at the same time: the result is open on any file system", Bytes(racing))
     } else if conflicts.semantics {
         format!("always one after the other: {}", promises(conflicts))
@@ -51,8 +72,9 @@ fn one(file: &FileFacts, conflicts: &Conflicts) -> Finding {
         "always one after the other: safe under POSIX, needs a flush in between under commit and close-to-open under session semantics".into()
     };
     let cut = if conflicts.cut { " (not all calls were looked at)" } else { "" };
+    let through = if layer == Layer::Mpiio { " through MPI-IO" } else { "" };
     let says = format!(
-        "ranks use the same bytes of {}: {}, {verdict}{cut}",
+        "ranks use the same bytes of {}{through}: {}, {verdict}{cut}",
         file.name(),
         kinds.join(", ")
     );
@@ -160,6 +182,26 @@ mod tests {
             &[(0, Act::Close, 1.5), (1, Act::Open, 1.7)],
             "safe under POSIX, safe under commit semantics, safe under session semantics",
         );
+    }
+
+    #[test]
+    fn fires_for_mpiio_unless_views_move_its_offsets() {
+        let through_mpiio = |views: u64| {
+            let mut below = Sample::new(2, 100.0);
+            for rank in 0..2 {
+                let usage = below.mpiio("/lus/f", rank);
+                (usage.views, usage.write.bytes) = (views, 100);
+            }
+            let rows: Vec<TraceRow> = job(40, 0.5).job.trace.rows().collect();
+            let id = below.id("/lus/f");
+            let file = below.job.trace.file(id);
+            for row in rows {
+                below.job.trace.push(TraceRow { file, layer: Layer::Mpiio, ..row });
+            }
+            below
+        };
+        through_mpiio(0).says(&RULE, "ranks use the same bytes of f through MPI-IO: 60 B RAW, 60 B of it at the same time: MPI leaves open which of them wins");
+        through_mpiio(1).silent(&RULE);
     }
 
     #[test]

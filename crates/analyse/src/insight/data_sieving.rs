@@ -4,7 +4,7 @@
 //! back. POSIX then moves more bytes than MPI-IO was asked to, and reads a file that the program
 //! only writes. Both happen in the busiest rank's time, which is what it costs.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, query};
 use crate::metric::FileFacts;
 use crate::{Facts, Layer, Thresholds};
 use netra_event::Bytes;
@@ -26,6 +26,7 @@ pub const RULE: Rule = Rule {
         "misaligned-memory",
         "conflicts",
     ],
+    sources: &[query::MPIIO, query::POSIX],
     check,
 };
 

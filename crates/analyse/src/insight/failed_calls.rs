@@ -4,13 +4,18 @@
 //! on many ranks at once that is a storm. What it costs is the time of the failed calls, as
 //! the mean call of their function takes, spread over the ranks. Needs netra's own trace.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, percent};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, Source, count, percent};
 use crate::{Facts, FunctionUse, Thresholds};
 use netra_event::{Kind, Seconds};
 
 /// The rule.
-pub const RULE: Rule =
-    Rule { slug: "failed-calls", title: "many calls that fail", explains: &[], check };
+pub const RULE: Rule = Rule {
+    slug: "failed-calls",
+    title: "many calls that fail",
+    explains: &[],
+    sources: &[Source::Failures],
+    check,
+};
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let asked = |one: &&FunctionUse| {

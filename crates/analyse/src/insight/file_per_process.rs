@@ -4,13 +4,18 @@
 
 use std::collections::BTreeSet;
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, query};
 use crate::metric::{FileFacts, Sharing};
 use crate::{Facts, Layer, Thresholds};
 
 /// The rule.
-pub const RULE: Rule =
-    Rule { slug: "file-per-process", title: "a file per process", explains: &[], check };
+pub const RULE: Rule = Rule {
+    slug: "file-per-process",
+    title: "a file per process",
+    explains: &[],
+    sources: &[query::POSIX, query::STDIO],
+    check,
+};
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let own = |file: &&FileFacts| {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use netra_event::{Bytes, Rank, RecordId, Seconds};
 
+use super::Query;
 use crate::metric::FileFacts;
 use crate::{Facts, Frame, Thresholds};
 
@@ -190,6 +191,8 @@ pub struct Finding {
     pub gain: Option<Gain>,
     /// The lines of the program that cause it, costliest first, where call sites are known.
     pub lines: Vec<Line>,
+    /// What to ask for to see its numbers again.
+    pub queries: Vec<Query>,
     /// What else was seen that has this cause.
     pub symptoms: Vec<Finding>,
 }
@@ -213,6 +216,7 @@ impl Finding {
             advice: Vec::new(),
             gain: None,
             lines: Vec::new(),
+            queries: Vec::new(),
             symptoms: Vec::new(),
         }
     }

@@ -3,9 +3,10 @@
 //! HDF5 falls back silently: for filters without parallel support, for type conversion, for selections it
 //! cannot combine, and in some versions by mistake. `H5Pget_mpio_no_collective_cause` tells which.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, names};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, Source, count, names, query};
 use crate::metric::FileFacts;
 use crate::{Direction, Facts, Layer, Thresholds};
+use netra_event::Module;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -16,6 +17,19 @@ pub const RULE: Rule = Rule {
         "independent-writes",
         "small-shared-reads",
         "small-shared-writes",
+    ],
+    sources: &[
+        Source::Counters(
+            Module::H5d,
+            &[
+                "H5D_USE_MPIIO_COLLECTIVE",
+                "H5D_READS",
+                "H5D_WRITES",
+                "H5D_BYTES_READ",
+                "H5D_BYTES_WRITTEN",
+            ],
+        ),
+        query::MPIIO,
     ],
     check,
 };

@@ -2,7 +2,7 @@
 //!
 //! See `together` for how it is counted and what it costs.
 
-use super::{Rule, together};
+use super::{Rule, query, together};
 use crate::Direction;
 
 /// The rule.
@@ -10,6 +10,7 @@ pub const RULE: Rule = Rule {
     slug: "independent-writes",
     title: "MPI-IO writes that are not collective",
     explains: &["no-mpiio"],
+    sources: &[query::MPIIO],
     check: |facts, limit| together::check("independent-writes", Direction::Write, facts, limit),
 };
 

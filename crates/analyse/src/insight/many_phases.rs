@@ -3,13 +3,18 @@
 //! Each burst starts slowly and waits for its slowest rank. Fewer and longer ones are faster. What it costs is the
 //! time that the slowest rank of each phase is behind the fastest. Needs a trace.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, query};
 use crate::{Facts, Thresholds};
 use netra_event::Seconds;
 
 /// The rule.
-pub const RULE: Rule =
-    Rule { slug: "many-phases", title: "very many bursts of I/O", explains: &[], check };
+pub const RULE: Rule = Rule {
+    slug: "many-phases",
+    title: "very many bursts of I/O",
+    explains: &[],
+    sources: query::TRACED,
+    check,
+};
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let Some(phases) = &facts.phases else { return Outcome::Silent };

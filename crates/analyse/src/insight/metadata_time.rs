@@ -2,16 +2,27 @@
 //!
 //! Per rank, never summed over ranks: half a second on each of 65,536 ranks is half a second.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, counted};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, Source, counted};
 use crate::metric::{FileFacts, Spent};
 use crate::{Facts, Layer, Thresholds};
-use netra_event::{Rank, Seconds};
+use netra_event::{Module, Rank, Seconds};
 
 /// The rule.
 pub const RULE: Rule = Rule {
     slug: "metadata-time",
     title: "long in metadata calls",
     explains: &["open-storm", "seek-storm", "file-per-process"],
+    sources: &[
+        Source::Counters(
+            Module::Posix,
+            &["POSIX_OPENS", "POSIX_STATS", "POSIX_SEEKS", "POSIX_FSYNCS", "POSIX_F_META_TIME"],
+        ),
+        Source::Counters(Module::Stdio, &["STDIO_OPENS", "STDIO_SEEKS", "STDIO_F_META_TIME"]),
+        Source::Counters(
+            Module::Mpiio,
+            &["MPIIO_INDEP_OPENS", "MPIIO_COLL_OPENS", "MPIIO_SYNCS", "MPIIO_F_META_TIME"],
+        ),
+    ],
     check,
 };
 

@@ -4,16 +4,27 @@
 //! are not much larger than a block: where calls are large their ends do not matter. Counters cannot tell what
 //! it costs, so this is never more than good to know; `shared-stripes` measures the harm where calls were traced.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, names, percent};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, Source, count, names, percent};
 use crate::metric::FileFacts;
 use crate::{Facts, Layer, Thresholds};
-use netra_event::{Bytes, Seconds};
+use netra_event::{Bytes, Module, Seconds};
 
 /// The rule.
 pub const RULE: Rule = Rule {
     slug: "misaligned-file",
     title: "calls off the file system's blocks",
     explains: &[],
+    sources: &[Source::Counters(
+        Module::Posix,
+        &[
+            "POSIX_READS",
+            "POSIX_WRITES",
+            "POSIX_FILE_NOT_ALIGNED",
+            "POSIX_FILE_ALIGNMENT",
+            "POSIX_ACCESS1_ACCESS",
+            "POSIX_ACCESS1_COUNT",
+        ],
+    )],
     check,
 };
 

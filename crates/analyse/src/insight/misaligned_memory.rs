@@ -3,15 +3,20 @@
 //! It matters for direct I/O and for some network paths and costs little otherwise, so it is never
 //! more than good to know. Files under MPI-IO are left out: their buffers are the library's.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, names, percent};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, Source, count, names, percent};
 use crate::metric::FileFacts;
 use crate::{Facts, Layer, Thresholds};
+use netra_event::Module;
 
 /// The rule.
 pub const RULE: Rule = Rule {
     slug: "misaligned-memory",
     title: "buffers not aligned in memory",
     explains: &[],
+    sources: &[Source::Counters(
+        Module::Posix,
+        &["POSIX_READS", "POSIX_WRITES", "POSIX_MEM_NOT_ALIGNED", "POSIX_MEM_ALIGNMENT"],
+    )],
     check,
 };
 

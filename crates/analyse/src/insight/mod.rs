@@ -9,6 +9,7 @@ mod finding;
 mod jump;
 mod line;
 mod overlap;
+mod query;
 mod small;
 mod together;
 
@@ -121,6 +122,8 @@ pub use cause::group;
 pub use custom::{Custom, Draft, Fault, NAMES};
 pub use finding::{Advice, Audience, Confidence, Evidence, Finding, Gain, Level, Line, Value};
 pub(crate) use line::lines;
+pub(crate) use query::queries;
+pub use query::{Files, Query, Source};
 
 use crate::{Facts, Thresholds};
 
@@ -133,6 +136,8 @@ pub struct Rule {
     pub title: &'static str,
     /// Rules whose findings about the same files are symptoms of this one's.
     pub explains: &'static [&'static str],
+    /// Where its numbers come from.
+    pub sources: &'static [Source],
     /// Looks at the facts.
     pub check: fn(&Facts, &Thresholds) -> Outcome,
 }

@@ -4,7 +4,7 @@
 //! stripe, so one rank does all the work and the others wait. The cost assumes that eight targets
 //! are eight times as fast, and as many as there are GiB in the file for smaller ones.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, names, percent};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, names, percent, query};
 use crate::metric::FileFacts;
 use crate::{Facts, Layer, Thresholds};
 use netra_event::Bytes;
@@ -33,6 +33,7 @@ pub const RULE: Rule = Rule {
         "ost-imbalance",
         "phase-stragglers",
     ],
+    sources: &[query::LAYOUT, query::POSIX, query::MPIIO],
     check,
 };
 

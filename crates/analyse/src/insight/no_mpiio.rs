@@ -4,13 +4,18 @@
 //! rule speaks where at least sixteen ranks spend a second and more in one. It gives no cost of its own:
 //! what is wrong with the calls has rules of its own.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, names};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, names, query};
 use crate::metric::FileFacts;
 use crate::{Facts, Layer, Thresholds};
 
 /// The rule.
-pub const RULE: Rule =
-    Rule { slug: "no-mpiio", title: "shared files without MPI-IO", explains: &[], check };
+pub const RULE: Rule = Rule {
+    slug: "no-mpiio",
+    title: "shared files without MPI-IO",
+    explains: &[],
+    sources: &[query::POSIX],
+    check,
+};
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let plain = |file: &&FileFacts| {

@@ -4,7 +4,7 @@
 //! others wait. Looked at below MPI-IO, where the file system sees it. The cost assumes that eight
 //! ranks, or all where there are fewer, would share the work evenly.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, percent};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, percent, query};
 use crate::metric::FileFacts;
 use crate::{Facts, Layer, Thresholds};
 use netra_event::Bytes;
@@ -21,6 +21,7 @@ pub const RULE: Rule = Rule {
         "small-shared-writes",
         "aggregators",
     ],
+    sources: query::EXTREMES,
     check,
 };
 

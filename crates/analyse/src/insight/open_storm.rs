@@ -2,13 +2,32 @@
 //!
 //! Every open asks the metadata server; a program that opens a file for each step or line asks it thousands of times.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, names};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, Source, count, names};
 use crate::metric::FileFacts;
 use crate::{Facts, Layer, Thresholds};
+use netra_event::Module;
 
 /// The rule.
-pub const RULE: Rule =
-    Rule { slug: "open-storm", title: "files opened again and again", explains: &[], check };
+pub const RULE: Rule = Rule {
+    slug: "open-storm",
+    title: "files opened again and again",
+    explains: &[],
+    sources: &[
+        Source::Counters(
+            Module::Posix,
+            &["POSIX_OPENS", "POSIX_READS", "POSIX_WRITES", "POSIX_F_META_TIME"],
+        ),
+        Source::Counters(
+            Module::Stdio,
+            &["STDIO_OPENS", "STDIO_READS", "STDIO_WRITES", "STDIO_F_META_TIME"],
+        ),
+        Source::Counters(
+            Module::Mpiio,
+            &["MPIIO_INDEP_OPENS", "MPIIO_COLL_OPENS", "MPIIO_F_META_TIME"],
+        ),
+    ],
+    check,
+};
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let opens = |file: &FileFacts| {

@@ -3,7 +3,7 @@
 //! All wait for the fullest target. Bytes of a file are shared out over its targets as its stripes are.
 //! What it costs is the time of the data calls beyond what the mean target would need.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, query};
 use crate::metric::FileFacts;
 use crate::{Facts, Thresholds};
 use netra_event::Bytes;
@@ -13,6 +13,7 @@ pub const RULE: Rule = Rule {
     slug: "ost-imbalance",
     title: "bytes unevenly on storage targets",
     explains: &[],
+    sources: &[query::LAYOUT, query::POSIX],
     check,
 };
 

@@ -4,13 +4,19 @@
 //! is looked at many moments which targets have a call; the median over the moments with any counts.
 //! Needs a trace and layouts.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, Source, count, query};
 use crate::metric::FileFacts;
 use crate::{Facts, Thresholds};
+use netra_event::{Kind, Layer as Of};
 
 /// The rule.
-pub const RULE: Rule =
-    Rule { slug: "ost-parallelism", title: "few storage targets at a time", explains: &[], check };
+pub const RULE: Rule = Rule {
+    slug: "ost-parallelism",
+    title: "few storage targets at a time",
+    explains: &[],
+    sources: &[query::LAYOUT, Source::Calls(Of::Posix, &[Kind::Read, Kind::Write])],
+    check,
+};
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let Some(active) = facts.ost_activity else { return Outcome::Silent };

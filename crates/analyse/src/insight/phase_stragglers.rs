@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, percent};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, percent, query};
 use crate::metric::FileFacts;
 use crate::pattern::Phase;
 use crate::{Facts, Thresholds};
@@ -16,6 +16,7 @@ pub const RULE: Rule = Rule {
     slug: "phase-stragglers",
     title: "a slow rank in each burst",
     explains: &["straggler"],
+    sources: query::TRACED,
     check,
 };
 

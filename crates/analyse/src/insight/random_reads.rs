@@ -2,14 +2,27 @@
 //!
 //! See `jump` for what counts and what it costs. That reads go forward is what the passed check says.
 
-use super::{Rule, jump};
+use super::{Rule, Source, jump};
 use crate::Direction;
+use netra_event::Module;
 
 /// The rule.
 pub const RULE: Rule = Rule {
     slug: "random-reads",
     title: "random reads",
     explains: &["seek-storm"],
+    sources: &[Source::Counters(
+        Module::Posix,
+        &[
+            "POSIX_OPENS",
+            "POSIX_READS",
+            "POSIX_SEQ_READS",
+            "POSIX_CONSEC_READS",
+            "POSIX_BYTES_READ",
+            "POSIX_MAX_BYTE_READ",
+            "POSIX_F_READ_TIME",
+        ],
+    )],
     check: |facts, limit| jump::check("random-reads", Direction::Read, facts, limit),
 };
 

@@ -2,14 +2,27 @@
 //!
 //! See `jump` for what counts and what it costs. That writes go forward is what the passed check says.
 
-use super::{Rule, jump};
+use super::{Rule, Source, jump};
 use crate::Direction;
+use netra_event::Module;
 
 /// The rule.
 pub const RULE: Rule = Rule {
     slug: "random-writes",
     title: "random writes",
     explains: &["seek-storm"],
+    sources: &[Source::Counters(
+        Module::Posix,
+        &[
+            "POSIX_OPENS",
+            "POSIX_WRITES",
+            "POSIX_SEQ_WRITES",
+            "POSIX_CONSEC_WRITES",
+            "POSIX_BYTES_WRITTEN",
+            "POSIX_MAX_BYTE_WRITTEN",
+            "POSIX_F_WRITE_TIME",
+        ],
+    )],
     check: |facts, limit| jump::check("random-writes", Direction::Write, facts, limit),
 };
 

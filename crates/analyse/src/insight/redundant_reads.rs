@@ -2,14 +2,19 @@
 //!
 //! What was read once can be kept, in memory or on the node. See `again` for how it is counted.
 
-use super::{Rule, again};
+use super::{Rule, Source, again};
 use crate::Direction;
+use netra_event::Module;
 
 /// The rule.
 pub const RULE: Rule = Rule {
     slug: "redundant-reads",
     title: "the same bytes read again",
     explains: &[],
+    sources: &[Source::Counters(
+        Module::Posix,
+        &["POSIX_READS", "POSIX_BYTES_READ", "POSIX_MAX_BYTE_READ", "POSIX_F_READ_TIME"],
+    )],
     check: |facts, limit| again::check("redundant-reads", Direction::Read, facts, limit),
 };
 

@@ -2,14 +2,19 @@
 //!
 //! All but the last version were written for nothing. See `again` for how it is counted.
 
-use super::{Rule, again};
+use super::{Rule, Source, again};
 use crate::Direction;
+use netra_event::Module;
 
 /// The rule.
 pub const RULE: Rule = Rule {
     slug: "redundant-writes",
     title: "the same bytes written again",
     explains: &[],
+    sources: &[Source::Counters(
+        Module::Posix,
+        &["POSIX_WRITES", "POSIX_BYTES_WRITTEN", "POSIX_MAX_BYTE_WRITTEN", "POSIX_F_WRITE_TIME"],
+    )],
     check: |facts, limit| again::check("redundant-writes", Direction::Write, facts, limit),
 };
 

@@ -3,13 +3,28 @@
 //! A seek that is followed by another was for nothing; libraries that probe a file's size or parse archives do it
 //! tens of thousands of times.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, names};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, Source, count, names};
 use crate::metric::FileFacts;
 use crate::{Facts, Layer, Thresholds};
+use netra_event::Module;
 
 /// The rule.
-pub const RULE: Rule =
-    Rule { slug: "seek-storm", title: "seeks without reads and writes", explains: &[], check };
+pub const RULE: Rule = Rule {
+    slug: "seek-storm",
+    title: "seeks without reads and writes",
+    explains: &[],
+    sources: &[
+        Source::Counters(
+            Module::Posix,
+            &["POSIX_SEEKS", "POSIX_READS", "POSIX_WRITES", "POSIX_F_META_TIME"],
+        ),
+        Source::Counters(
+            Module::Stdio,
+            &["STDIO_SEEKS", "STDIO_READS", "STDIO_WRITES", "STDIO_F_META_TIME"],
+        ),
+    ],
+    check,
+};
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let posix: Vec<(&FileFacts, u64, u64)> = facts

@@ -1,42 +1,52 @@
 //! `shared-stripes`: ranks write to the same stripes of a file.
 //!
 //! A stripe (a block on GPFS) has one lock. Where two ranks write different parts of it, the lock goes back and
-//! forth between their nodes though no byte is written twice. Needs a trace and a layout.
+//! forth between their nodes though no byte is written twice. Calls are split at stripes and taken in the order of time: how often
+//! a stripe passed to another rank, and how often while its last user was still at it, is the evidence. Needs a trace and a layout.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, percent};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, Source, count, percent, query};
 use crate::metric::FileFacts;
-use crate::pattern::SharedStripes;
+use crate::pattern::{Contention, SharedStripes};
 use crate::{Facts, Layer, Thresholds};
-use netra_event::Bytes;
+use netra_event::{Bytes, Kind, Layer as Of};
 
 /// The rule.
 pub const RULE: Rule = Rule {
     slug: "shared-stripes",
     title: "ranks that write to the same stripes",
     explains: &["misaligned-file"],
+    sources: &[
+        query::LAYOUT,
+        Source::Calls(Of::Posix, &[Kind::Write]),
+        Source::Calls(Of::Mpiio, &[Kind::Write]),
+    ],
     check,
 };
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let Some(traced) = &facts.traced else { return Outcome::Silent };
-    let known: Vec<(&FileFacts, SharedStripes)> = traced
+    let known: Vec<(&FileFacts, SharedStripes, Contention)> = traced
         .files
         .iter()
         .filter(|file| file.bytes[1] > 0)
-        .filter_map(|file| Some((facts.file(file.file)?, file.stripes?)))
-        .filter(|(file, _)| file.is_shared())
+        .filter_map(|file| Some((facts.file(file.file)?, file.stripes?, file.contention?)))
+        .filter(|(file, ..)| file.is_shared())
         .collect();
     if known.is_empty() {
         return Outcome::Silent;
     }
     let found = known
         .iter()
-        .filter(|(file, stripes)| {
+        .filter(|(file, stripes, _)| {
             let writes = file.through(Layer::Posix).map_or(0, |usage| usage.write.calls);
             stripes.calls >= limit.stripe_calls
                 && stripes.calls as f64 > limit.stripe_share.0 * writes as f64
         })
-        .map(|(file, stripes)| one(file, stripes, facts, limit))
+        .map(|(file, stripes, contention)| {
+            one(file, stripes, facts, limit)
+                .count("stripes that passed to another rank", contention.handovers())
+                .count("of them while still in use", contention.contested())
+        })
         .collect();
     Outcome::from(found, || "ranks keep to stripes of their own".into())
 }
@@ -102,6 +112,18 @@ mod tests {
             &RULE,
             "100 % of the writes to out (2,000) go to stripes of 1000 B that other ranks write too",
         );
+    }
+
+    #[test]
+    fn counts_how_often_stripes_pass_from_rank_to_rank() {
+        let found = job(2_000).finds(&RULE);
+        let value = |name: &str| {
+            let all = found[0].evidence.iter();
+            all.clone().find(|one| one.name == name).map(|one| one.value.to_string()).unwrap()
+        };
+        // Two halves of each of a thousand stripes, the second after the first.
+        assert_eq!(value("stripes that passed to another rank"), "1,000");
+        assert_eq!(value("of them while still in use"), "0");
     }
 
     #[test]

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, query};
 use crate::metric::{FileFacts, OstFacts};
 use crate::{Facts, Thresholds};
 use netra_event::{RecordId, Seconds};
@@ -25,6 +25,7 @@ pub const RULE: Rule = Rule {
         "phase-stragglers",
         "ost-imbalance",
     ],
+    sources: &[query::LAYOUT, query::POSIX],
     check,
 };
 

@@ -3,7 +3,7 @@
 //! Flushing after each line, opening the stream again for each line, or a file system that is busy with
 //! the job's own bulk output: a log file then holds up the rank that writes it.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, query};
 use crate::metric::FileFacts;
 use crate::{Facts, Layer, Thresholds};
 use netra_event::{Bytes, Seconds};
@@ -20,6 +20,7 @@ pub const RULE: Rule = Rule {
         "open-storm",
         "stdout-bulk",
     ],
+    sources: &[query::STDIO],
     check,
 };
 

@@ -5,6 +5,7 @@
 //! exactly the limit is not small. In a shared file collective calls can gather them.
 
 use super::Rule;
+use super::query;
 use super::small::{self, Case};
 use crate::Direction;
 
@@ -13,6 +14,7 @@ pub const RULE: Rule = Rule {
     slug: "small-shared-reads",
     title: "small reads from shared files",
     explains: &["independent-reads", "misaligned-file", "random-reads", "no-mpiio"],
+    sources: &[query::READ_SIZES],
     check: |facts, limit| small::check(&CASE, facts, limit),
 };
 

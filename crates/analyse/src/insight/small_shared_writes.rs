@@ -5,6 +5,7 @@
 //! exactly the limit is not small. In a shared file they also make ranks fight for locks.
 
 use super::Rule;
+use super::query;
 use super::small::{self, Case};
 use crate::Direction;
 
@@ -19,6 +20,7 @@ pub const RULE: Rule = Rule {
         "no-mpiio",
         "shared-stripes",
     ],
+    sources: &[query::WRITE_SIZES],
     check: |facts, limit| small::check(&CASE, facts, limit),
 };
 

@@ -5,6 +5,7 @@
 //! exactly the limit is not small. Files of several ranks have their own rule.
 
 use super::Rule;
+use super::query;
 use super::small::{self, Case};
 use crate::Direction;
 
@@ -13,6 +14,7 @@ pub const RULE: Rule = Rule {
     slug: "small-writes",
     title: "small writes by one rank",
     explains: &["misaligned-file", "random-writes"],
+    sources: &[query::WRITE_SIZES],
     check: |facts, limit| small::check(&CASE, facts, limit),
 };
 

@@ -2,7 +2,7 @@
 //!
 //! One rank can read it and tell the others, or it can be copied to the nodes before the job starts.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, names};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, names, query};
 use crate::metric::FileFacts;
 use crate::{Facts, Layer, Thresholds};
 use netra_event::Bytes;
@@ -12,6 +12,7 @@ pub const RULE: Rule = Rule {
     slug: "stage-file",
     title: "a small file that every rank reads",
     explains: &["small-shared-reads", "common-blocks"],
+    sources: &[query::POSIX, query::STDIO],
     check,
 };
 

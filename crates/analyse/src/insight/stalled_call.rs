@@ -3,14 +3,38 @@
 //! The file system stood still: its servers were busy with somebody else, a lock had to come back
 //! from another client, or a target was failing. A single run cannot tell which.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, Source, count};
 use crate::metric::FileFacts;
 use crate::{Direction, Facts, Layer, Thresholds};
-use netra_event::{Bytes, Seconds};
+use netra_event::{Bytes, Module, Seconds};
 
 /// The rule.
-pub const RULE: Rule =
-    Rule { slug: "stalled-call", title: "calls that stood still", explains: &["straggler"], check };
+pub const RULE: Rule = Rule {
+    slug: "stalled-call",
+    title: "calls that stood still",
+    explains: &["straggler"],
+    sources: &[
+        Source::Counters(
+            Module::Posix,
+            &[
+                "POSIX_MAX_READ_TIME_SIZE",
+                "POSIX_MAX_WRITE_TIME_SIZE",
+                "POSIX_F_MAX_READ_TIME",
+                "POSIX_F_MAX_WRITE_TIME",
+            ],
+        ),
+        Source::Counters(
+            Module::Mpiio,
+            &[
+                "MPIIO_MAX_READ_TIME_SIZE",
+                "MPIIO_MAX_WRITE_TIME_SIZE",
+                "MPIIO_F_MAX_READ_TIME",
+                "MPIIO_F_MAX_WRITE_TIME",
+            ],
+        ),
+    ],
+    check,
+};
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let mut stalled: Vec<(f64, u64, Direction, &FileFacts)> = Vec::new();

@@ -3,15 +3,20 @@
 //! `stat` and relatives are a round trip to the metadata server each. A program that asks before every
 //! read or in a loop that waits for a file makes a storm of them on many ranks.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, names};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, Source, count, names};
 use crate::metric::FileFacts;
 use crate::{Facts, Layer, Thresholds};
+use netra_event::Module;
 
 /// The rule.
 pub const RULE: Rule = Rule {
     slug: "stat-storm",
     title: "files asked about again and again",
     explains: &["metadata-time"],
+    sources: &[Source::Counters(
+        Module::Posix,
+        &["POSIX_STATS", "POSIX_OPENS", "POSIX_READS", "POSIX_WRITES", "POSIX_F_META_TIME"],
+    )],
     check,
 };
 

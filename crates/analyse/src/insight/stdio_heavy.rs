@@ -2,7 +2,7 @@
 //!
 //! Streams copy through a small buffer and one rank at a time; fine for logs, slow for data.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, names, percent};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, names, percent, query};
 use crate::metric::FileFacts;
 use crate::{Facts, Layer, Thresholds};
 use netra_event::Bytes;
@@ -12,6 +12,7 @@ pub const RULE: Rule = Rule {
     slug: "stdio-heavy",
     title: "bulk data through C streams",
     explains: &["stdout-bulk"],
+    sources: &[query::STDIO],
     check,
 };
 

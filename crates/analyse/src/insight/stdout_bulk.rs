@@ -3,7 +3,7 @@
 //! In a job it is redirected into a file, or sent through the launcher to one; every line of every rank
 //! then passes one process.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, query};
 use crate::metric::FileFacts;
 use crate::{Facts, Layer, Thresholds};
 use netra_event::Bytes;
@@ -13,6 +13,7 @@ pub const RULE: Rule = Rule {
     slug: "stdout-bulk",
     title: "bulk output through standard output",
     explains: &[],
+    sources: &[query::STDIO],
     check,
 };
 

@@ -3,15 +3,20 @@
 //! Far is measured in median absolute deviations with floors, see `pattern::stragglers`. Where a
 //! tenth of the ranks stand out they are not stragglers: the program gives them another job.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, query};
 use crate::metric::FileFacts;
 use crate::pattern::{median, stragglers};
 use crate::{Facts, Thresholds};
 use netra_event::{Rank, Seconds};
 
 /// The rule.
-pub const RULE: Rule =
-    Rule { slug: "straggler", title: "a few ranks are much slower", explains: &[], check };
+pub const RULE: Rule = Rule {
+    slug: "straggler",
+    title: "a few ranks are much slower",
+    explains: &[],
+    sources: &[query::POSIX, query::STDIO, query::MPIIO],
+    check,
+};
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let mut times: Vec<(Rank, f64)> =

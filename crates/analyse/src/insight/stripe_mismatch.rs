@@ -4,16 +4,32 @@
 //! calls straddle two targets, each with a lock. Only what is known exactly is compared: the most
 //! common size of the calls, and the layout.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, Source, count, query};
 use crate::metric::FileFacts;
 use crate::{Facts, Layer, Layout, Thresholds};
-use netra_event::Bytes;
+use netra_event::{Bytes, Module};
 
 /// The rule.
 pub const RULE: Rule = Rule {
     slug: "stripe-mismatch",
     title: "requests that do not fit the stripes",
     explains: &["misaligned-file"],
+    sources: &[
+        query::LAYOUT,
+        Source::Counters(
+            Module::Posix,
+            &[
+                "POSIX_ACCESS1_ACCESS",
+                "POSIX_ACCESS1_COUNT",
+                "POSIX_ACCESS2_ACCESS",
+                "POSIX_ACCESS2_COUNT",
+                "POSIX_ACCESS3_ACCESS",
+                "POSIX_ACCESS3_COUNT",
+                "POSIX_ACCESS4_ACCESS",
+                "POSIX_ACCESS4_COUNT",
+            ],
+        ),
+    ],
     check,
 };
 

@@ -3,14 +3,22 @@
 //! `fsync` waits for the servers' disks and defeats every cache; once per checkpoint is enough. Its time is
 //! counted with the writes, so the cost is not known apart and the finding is no more than good to know.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, names};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, Source, count, names};
 use crate::metric::FileFacts;
 use crate::{Facts, Layer, Thresholds};
-use netra_event::Bytes;
+use netra_event::{Bytes, Module};
 
 /// The rule.
-pub const RULE: Rule =
-    Rule { slug: "sync-storm", title: "flushes after every few bytes", explains: &[], check };
+pub const RULE: Rule = Rule {
+    slug: "sync-storm",
+    title: "flushes after every few bytes",
+    explains: &[],
+    sources: &[Source::Counters(
+        Module::Posix,
+        &["POSIX_FSYNCS", "POSIX_FDSYNCS", "POSIX_WRITES", "POSIX_BYTES_WRITTEN"],
+    )],
+    check,
+};
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let flushed: Vec<(&FileFacts, u64, u64)> = facts

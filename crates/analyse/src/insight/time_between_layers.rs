@@ -5,7 +5,7 @@
 //! wait for the aggregators by design, so the slowest rank above is compared with the busiest below,
 //! and more of a difference is needed.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, percent};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, percent, query};
 use crate::metric::FileFacts;
 use crate::{Direction, Facts, Layer, Thresholds, Usage};
 use netra_event::Seconds;
@@ -15,6 +15,7 @@ pub const RULE: Rule = Rule {
     slug: "time-between-layers",
     title: "time lost between MPI-IO and POSIX",
     explains: &["time-imbalance", "phase-stragglers"],
+    sources: &[query::MPIIO, query::POSIX],
     check,
 };
 

@@ -5,7 +5,7 @@
 //! ranks hide it nor four ranks of a test invent it.
 
 use super::byte_imbalance::{called, imbalance};
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, query};
 use crate::metric::FileFacts;
 use crate::{Facts, Layer, Thresholds};
 use netra_event::Seconds;
@@ -15,6 +15,7 @@ pub const RULE: Rule = Rule {
     slug: "time-imbalance",
     title: "equal ranks take different times",
     explains: &[],
+    sources: query::EXTREMES,
     check,
 };
 

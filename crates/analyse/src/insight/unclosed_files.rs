@@ -3,13 +3,21 @@
 //! Each open file holds a lock or a lease on the server and buffers in the client, and data that is not
 //! flushed by a close may be lost with the process. Needs netra's own trace: counters do not count closes.
 
-use super::{Advice, Audience, Confidence, Finding, Level, Outcome, Rule, count};
+use super::{Advice, Audience, Confidence, Finding, Level, Outcome, Rule, Source, count};
 use crate::{Facts, FunctionUse, Thresholds};
-use netra_event::{Kind, Layer};
+use netra_event::{Kind, Layer, Layer as Of};
 
 /// The rule.
-pub const RULE: Rule =
-    Rule { slug: "unclosed-files", title: "files that stay open", explains: &[], check };
+pub const RULE: Rule = Rule {
+    slug: "unclosed-files",
+    title: "files that stay open",
+    explains: &[],
+    sources: &[
+        Source::Calls(Of::Posix, &[Kind::Open, Kind::Close]),
+        Source::Calls(Of::Stdio, &[Kind::Open, Kind::Close]),
+    ],
+    check,
+};
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let mut left: Vec<(u64, u64, Layer)> = Vec::new();

@@ -3,16 +3,37 @@
 //! That is waiting, not I/O: a named pipe whose other end came late, a lock, or a server that hung.
 //! Such time is left out of the time in I/O, because it overlaps with whatever the process waited for.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, counted, names};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, Source, counted, names};
 use crate::metric::FileFacts;
 use crate::{Facts, Layer, Thresholds};
-use netra_event::Seconds;
+use netra_event::{Module, Seconds};
 
 /// The rule.
 pub const RULE: Rule = Rule {
     slug: "waits-in-open",
     title: "opens that only wait",
     explains: &["metadata-time", "open-storm"],
+    sources: &[
+        Source::Counters(
+            Module::Posix,
+            &[
+                "POSIX_OPENS",
+                "POSIX_F_OPEN_START_TIMESTAMP",
+                "POSIX_F_OPEN_END_TIMESTAMP",
+                "POSIX_F_META_TIME",
+            ],
+        ),
+        Source::Counters(
+            Module::Mpiio,
+            &[
+                "MPIIO_INDEP_OPENS",
+                "MPIIO_COLL_OPENS",
+                "MPIIO_F_OPEN_START_TIMESTAMP",
+                "MPIIO_F_OPEN_END_TIMESTAMP",
+                "MPIIO_F_META_TIME",
+            ],
+        ),
+    ],
     check,
 };
 

@@ -10,7 +10,7 @@ mod system;
 
 use std::collections::BTreeMap;
 
-use netra_event::RecordId;
+use netra_event::{RecordId, Seconds};
 
 use crate::pattern::{self, Phases};
 use crate::{Also, FunctionUse, Job, Layer, Thresholds, Trust, Usage};
@@ -28,6 +28,10 @@ pub use system::SystemFacts;
 pub struct Facts {
     /// The command line.
     pub command: String,
+    /// The scheduler's number, or whatever the source calls the job.
+    pub id: String,
+    /// Seconds since 1970, UTC.
+    pub start: Option<Seconds>,
     /// Processes, at least one.
     pub nprocs: u64,
     /// Seconds the job ran, at least as long as its longest call.
@@ -83,6 +87,8 @@ impl Facts {
         file::sort(&mut files);
         Facts {
             command: job.command.clone(),
+            id: job.id.clone(),
+            start: job.start,
             nprocs,
             run_time,
             layers: layer::all(&job.usages),

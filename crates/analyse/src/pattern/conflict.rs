@@ -74,6 +74,26 @@ struct Readers {
     until: f64,
 }
 
+/// What calls are cut into: bytes, or whole stripes, each of which has one lock whatever part of it is used.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Grain(pub(super) u64);
+
+impl Grain {
+    /// Bytes themselves.
+    pub(super) const BYTE: Grain = Grain(1);
+
+    /// A call with all of the grains that it touches.
+    pub(super) fn widen(self, row: TraceRow) -> TraceRow {
+        let Grain(size) = self;
+        if size <= 1 || row.length == 0 {
+            return row;
+        }
+        let offset = row.offset - row.offset % size;
+        let stop = row.stop().checked_next_multiple_of(size).unwrap_or(u64::MAX);
+        TraceRow { offset, length: stop - offset, ..row }
+    }
+}
+
 /// Cells per call after which looking is given up.
 const STEPS: usize = 64;
 /// Cells of one file; what lies behind them is not looked at.
@@ -84,6 +104,7 @@ const CELLS: usize = 1 << 22;
 pub(super) fn conflicts(
     trace: &Trace,
     runs: &[&Run],
+    grain: Grain,
     contested: &[(u64, u64)],
     visible: Option<&Visible>,
     limit: &Thresholds,
@@ -92,7 +113,7 @@ pub(super) fn conflicts(
     if contested.is_empty() {
         return found;
     }
-    let borders = borders(trace, runs, contested);
+    let borders = borders(trace, runs, grain, contested);
     found.cut = borders.len() > CELLS;
     let borders = &borders[..borders.len().min(CELLS)];
     let mut search = Search {
@@ -104,7 +125,8 @@ pub(super) fn conflicts(
     };
     let calls: usize = runs.iter().map(|run| run.calls as usize).sum();
     let mut steps = (calls + 16) * STEPS;
-    for row in trace.in_order(runs.iter().copied()).filter(|row| holds(contested, row)) {
+    let rows = trace.in_order(runs.iter().copied()).map(|row| grain.widen(row));
+    for row in rows.filter(|row| holds(contested, row)) {
         steps = steps.saturating_sub(search.call(&row));
         if steps == 0 {
             search.found.cut = true;
@@ -115,11 +137,12 @@ pub(super) fn conflicts(
 }
 
 /// Where calls and contested stretches begin and end, within those stretches.
-fn borders(trace: &Trace, runs: &[&Run], contested: &[(u64, u64)]) -> Vec<u64> {
+fn borders(trace: &Trace, runs: &[&Run], grain: Grain, contested: &[(u64, u64)]) -> Vec<u64> {
     const BATCH: usize = 1 << 20;
     let mut borders: Vec<u64> = contested.iter().flat_map(|range| [range.0, range.1]).collect();
     let mut sorted = 0;
-    for row in runs.iter().flat_map(|run| trace.calls(run)).filter(|row| holds(contested, row)) {
+    let rows = runs.iter().flat_map(|run| trace.calls(run)).map(|row| grain.widen(row));
+    for row in rows.filter(|row| holds(contested, row)) {
         borders.extend([row.offset, row.stop()]);
         // Most calls share their borders with others.
         if borders.len() >= sorted + BATCH {
@@ -227,7 +250,7 @@ impl Hazard {
 
 #[cfg(test)]
 mod tests {
-    use super::Conflicts;
+    use super::{Conflicts, Grain};
     use crate::pattern::random;
     use crate::pattern::traced::contested;
     use crate::{Direction, Layer, Run, Thresholds, Trace, TraceRow};
@@ -235,11 +258,16 @@ mod tests {
     use proptest::prelude::*;
 
     fn conflicts(rows: &[TraceRow]) -> Conflicts {
+        grained(rows, Grain::BYTE)
+    }
+
+    fn grained(rows: &[TraceRow], grain: Grain) -> Conflicts {
         let mut trace = Trace::default();
         trace.file(RecordId(1));
         rows.iter().for_each(|row| trace.push(*row));
         let runs: Vec<&Run> = trace.runs().iter().collect();
-        super::conflicts(&trace, &runs, &contested(&trace, &runs), None, &Thresholds::default())
+        let contested = contested(&trace, &runs, grain);
+        super::conflicts(&trace, &runs, grain, &contested, None, &Thresholds::default())
     }
 
     fn row(rank: u32, direction: Direction, at: (f64, f64), offset: u64, length: u64) -> TraceRow {
@@ -333,6 +361,39 @@ mod tests {
         found
     }
 
+    /// Calls split at stripes, each piece against what is known of its stripe; a stripe counts with all its bytes.
+    fn by_stripe(rows: &[TraceRow], size: u64) -> Conflicts {
+        let whole: Vec<TraceRow> = rows
+            .iter()
+            .map(|row| {
+                let (first, last) = (row.offset / size, (row.stop() - 1) / size);
+                TraceRow { offset: first, length: last - first + 1, ..*row }
+            })
+            .collect();
+        let mut found = by_byte(&whole);
+        for hazard in [&mut found.raw, &mut found.war, &mut found.waw] {
+            for bytes in [&mut hazard.bytes, &mut hazard.racing, &mut hazard.uncertain] {
+                *bytes *= size;
+            }
+        }
+        found.within.iter_mut().for_each(|bytes| *bytes *= size);
+        found
+    }
+
+    #[test]
+    fn neighbours_in_one_stripe_contend_for_it_though_no_byte_is_shared() {
+        use Direction::Write;
+        let rows = [
+            row(0, Write, (0.0, 2.0), 0, 50),
+            row(1, Write, (1.0, 3.0), 50, 60),
+            row(0, Write, (4.0, 5.0), 200, 50),
+        ];
+        assert!(!conflicts(&rows).any());
+        let found = grained(&rows, Grain(100));
+        assert_eq!((found.waw.bytes, found.waw.racing, found.waw.calls), (100, 100, 1));
+        assert_eq!((found.raw.bytes, found.war.bytes), (0, 0));
+    }
+
     proptest! {
         #[test]
         fn agrees_with_a_byte_by_byte_account(trace in random::trace()) {
@@ -340,6 +401,15 @@ mod tests {
                 let rows: Vec<TraceRow> = trace.rows().filter(|row| row.file == file).collect();
                 let want = by_byte(&rows);
                 prop_assert_eq!(conflicts(&rows), want);
+            }
+        }
+
+        #[test]
+        fn agrees_with_an_account_of_split_calls(trace in random::trace(), size in 1u64..12) {
+            for file in 0..2 {
+                let rows: Vec<TraceRow> =
+                    trace.rows().filter(|row| row.file == file && row.length > 0).collect();
+                prop_assert_eq!(grained(&rows, Grain(size)), by_stripe(&rows, size));
             }
         }
     }

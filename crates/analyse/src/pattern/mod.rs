@@ -9,6 +9,7 @@ mod parallel;
 mod phase;
 mod size;
 mod spread;
+mod step;
 mod stripe;
 mod target;
 mod traced;
@@ -20,10 +21,11 @@ pub use phase::{Phase, PhaseList, Phases, phases};
 pub(crate) use size::sizes;
 pub use size::{SizeBasis, Sizes};
 pub use spread::{Straggler, median, stragglers};
+pub use step::Steps;
 pub use stripe::SharedStripes;
 pub use target::OstActivity;
 pub(crate) use target::activity;
-pub use traced::{FileTrace, Traced};
+pub use traced::{AboveTrace, Contention, FileTrace, Traced};
 
 #[cfg(test)]
 pub(crate) mod random;

@@ -1,13 +1,14 @@
 //! What the trace says about each file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use netra_event::RecordId;
 
 use super::block::{CommonBlocks, common_blocks};
-use super::conflict::{Conflicts, conflicts};
+use super::conflict::{Conflicts, Grain, conflicts};
 use super::cover::{Cover, Ranges, bytes, common, union};
 use super::parallel;
+use super::step::{Steps, steps};
 use super::stripe::{SharedStripes, shared_stripes};
 use super::visible::Visible;
 use crate::{Commit, Direction, Job, Layer, Run, Thresholds, Trace};
@@ -23,28 +24,68 @@ pub struct FileTrace {
     pub unique: [u64; 2],
     /// Uses of the same bytes by several ranks.
     pub conflicts: Conflicts,
+    /// Uses of the same stripes by several ranks, where there are several and the layout or block size is known.
+    pub contention: Option<Contention>,
+    /// How ranks go through it when they read and when they write.
+    pub steps: [Steps; 2],
+    /// What MPI-IO was asked to do, where that was traced too.
+    pub mpiio: Option<AboveTrace>,
     /// Blocks that everybody reads.
     pub common: CommonBlocks,
     /// Stripes that several ranks write, where the layout or block size is known.
     pub stripes: Option<SharedStripes>,
 }
 
-/// What the trace of POSIX calls says.
+/// Uses of the same stripes by several ranks, one after another or at the same time. Each stripe has one lock, which goes from rank to rank.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Contention {
+    /// Bytes in a stripe.
+    pub stripe_size: u64,
+    /// Conflicts of calls split at stripes: bytes are those of whole stripes.
+    pub conflicts: Conflicts,
+}
+
+impl Contention {
+    /// How often a stripe was used by another rank than the one that wrote or read it before.
+    #[must_use]
+    pub fn handovers(&self) -> u64 {
+        let Conflicts { raw, war, waw, .. } = &self.conflicts;
+        (raw.bytes + war.bytes + waw.bytes) / self.stripe_size.max(1)
+    }
+
+    /// How often that was while the other was still at it.
+    #[must_use]
+    pub fn contested(&self) -> u64 {
+        self.conflicts.racing() / self.stripe_size.max(1)
+    }
+}
+
+/// What MPI-IO was asked to do to one file.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct AboveTrace {
+    /// How ranks go through it when they read and when they write.
+    pub steps: [Steps; 2],
+    /// Uses of the same bytes; not known where file views move offsets.
+    pub conflicts: Option<Conflicts>,
+    /// Uses of the same stripes; not known there either.
+    pub contention: Option<Contention>,
+}
+
+/// What the trace says.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Traced {
-    /// Files with traced POSIX calls, by record.
+    /// Files with traced calls, by record.
     pub files: Vec<FileTrace>,
     /// Traced bytes as a share of counted bytes, both through POSIX.
     pub coverage: f64,
 }
 
 impl Traced {
-    /// Looks at every file; `None` where nothing was traced through POSIX.
+    /// Looks at every file; `None` where nothing was traced through POSIX or MPI-IO.
     #[must_use]
     pub fn of(job: &Job, limit: &Thresholds) -> Option<Traced> {
-        let mut runs: Vec<&Run> =
-            job.trace.runs().iter().filter(|run| run.layer == Layer::Posix).collect();
-        if runs.is_empty() {
+        let mut runs: Vec<&Run> = job.trace.runs().iter().collect();
+        if !job.trace.has(Layer::Posix) && !job.trace.has(Layer::Mpiio) {
             return None;
         }
         // Stable: the runs of a file stay in the order of the trace.
@@ -53,7 +94,10 @@ impl Traced {
         let each: Vec<&[&Run]> = runs.chunk_by(|a, b| a.file == b.file).collect();
         let mut commits = job.commits.clone();
         commits.sort_by_key(|commit| commit.file);
-        let mut files = parallel::map(&each, |runs| one(job, runs, &commits, &stripes, limit));
+        let viewed: BTreeSet<RecordId> =
+            job.usages.iter().filter(|usage| usage.views > 0).map(|usage| usage.file).collect();
+        let known = Known { job, commits: &commits, stripes: &stripes, viewed: &viewed, limit };
+        let mut files = parallel::map(&each, |runs| known.one(runs));
         files.sort_by_key(|file| file.file);
         let traced: u64 = files.iter().map(|file| file.bytes[0] + file.bytes[1]).sum();
         let posix = job.usages.iter().filter(|usage| usage.layer == Layer::Posix);
@@ -69,39 +113,81 @@ impl Traced {
     }
 }
 
-fn one(
-    job: &Job,
-    runs: &[&Run],
-    commits: &[Commit],
-    stripes: &BTreeMap<RecordId, u64>,
-    limit: &Thresholds,
-) -> FileTrace {
-    let trace = &job.trace;
-    let file = trace.files()[runs[0].file as usize];
-    let of = |direction: Direction| -> Vec<&Run> {
-        runs.iter().copied().filter(|run| run.direction == direction).collect()
-    };
-    let (reads, writes) = (of(Direction::Read), of(Direction::Write));
-    let sum = |runs: &[&Run]| -> u64 {
-        runs.iter()
-            .flat_map(|run| trace.calls(run))
-            .fold(0, |sum, row| sum.saturating_add(row.length))
-    };
-    let (read, written) = (cover(trace, &reads).0, cover(trace, &writes));
-    FileTrace {
-        file,
-        bytes: [sum(&reads), sum(&writes)],
-        unique: [bytes(&read), bytes(&written.0)],
-        conflicts: conflicts(
-            trace,
-            runs,
-            &used_again(&read, &written),
-            Visible::of(of_file(commits, file)).as_ref(),
-            limit,
-        ),
-        stripes: stripes.get(&file).map(|&size| shared_stripes(trace, &writes, size)),
-        common: common_blocks(trace, &reads, job.nprocs, limit),
+/// What is known besides the calls of a file.
+#[derive(Clone, Copy)]
+struct Known<'a> {
+    job: &'a Job,
+    commits: &'a [Commit],
+    stripes: &'a BTreeMap<RecordId, u64>,
+    /// Files with views.
+    viewed: &'a BTreeSet<RecordId>,
+    limit: &'a Thresholds,
+}
+
+impl Known<'_> {
+    fn one(&self, runs: &[&Run]) -> FileTrace {
+        let trace = &self.job.trace;
+        let file = trace.files()[runs[0].file as usize];
+        let posix = of_layer(runs, Layer::Posix);
+        let [reads, writes] = both(&posix);
+        let sum = |runs: &[&Run]| -> u64 {
+            runs.iter()
+                .flat_map(|run| trace.calls(run))
+                .fold(0, |sum, row| sum.saturating_add(row.length))
+        };
+        let (read, written) =
+            (cover(trace, &reads, Grain::BYTE).0, cover(trace, &writes, Grain::BYTE));
+        let visible = Visible::of(of_file(self.commits, file));
+        let again = used_again(&read, &written);
+        let stripe = self.stripes.get(&file).copied().filter(|size| *size > 0);
+        FileTrace {
+            file,
+            bytes: [sum(&reads), sum(&writes)],
+            unique: [bytes(&read), bytes(&written.0)],
+            conflicts: conflicts(trace, &posix, Grain::BYTE, &again, visible.as_ref(), self.limit),
+            contention: stripe.and_then(|size| self.contention(&posix, size)),
+            steps: [steps(trace, &reads), steps(trace, &writes)],
+            mpiio: self.above(file, &of_layer(runs, Layer::Mpiio), stripe),
+            stripes: stripe.map(|size| shared_stripes(trace, &writes, size)),
+            common: common_blocks(trace, &reads, self.job.nprocs, self.limit),
+        }
     }
+
+    fn above(&self, file: RecordId, runs: &[&Run], stripe: Option<u64>) -> Option<AboveTrace> {
+        if runs.is_empty() {
+            return None;
+        }
+        let trace = &self.job.trace;
+        let steps = both(runs).map(|runs| steps(trace, &runs));
+        if self.viewed.contains(&file) {
+            return Some(AboveTrace { steps, ..AboveTrace::default() });
+        }
+        let again = contested(trace, runs, Grain::BYTE);
+        Some(AboveTrace {
+            steps,
+            conflicts: Some(conflicts(trace, runs, Grain::BYTE, &again, None, self.limit)),
+            contention: stripe.and_then(|size| self.contention(runs, size)),
+        })
+    }
+
+    /// One rank has nobody to contend with.
+    fn contention(&self, runs: &[&Run], stripe_size: u64) -> Option<Contention> {
+        let first = runs.first()?;
+        runs.iter().find(|run| run.rank != first.rank)?;
+        let (trace, grain) = (&self.job.trace, Grain(stripe_size));
+        let again = contested(trace, runs, grain);
+        let conflicts = conflicts(trace, runs, grain, &again, None, self.limit);
+        Some(Contention { stripe_size, conflicts })
+    }
+}
+
+fn of_layer<'a>(runs: &[&'a Run], layer: Layer) -> Vec<&'a Run> {
+    runs.iter().copied().filter(|run| run.layer == layer).collect()
+}
+
+/// Reads and writes.
+fn both<'a>(runs: &[&'a Run]) -> [Vec<&'a Run>; 2] {
+    Direction::BOTH.map(|way| runs.iter().copied().filter(|run| run.direction == way).collect())
 }
 
 /// Those of one file, among commits that are ordered by file.
@@ -111,10 +197,10 @@ fn of_file(commits: &[Commit], file: RecordId) -> &[Commit] {
     commits.get(first..behind).unwrap_or(&[])
 }
 
-fn cover(trace: &Trace, runs: &[&Run]) -> (Ranges, Ranges) {
+fn cover(trace: &Trace, runs: &[&Run], grain: Grain) -> (Ranges, Ranges) {
     let mut cover = Cover::default();
     for row in runs.iter().flat_map(|run| trace.calls(run)) {
-        cover.add(&row);
+        cover.add(&grain.widen(row));
     }
     cover.ranges()
 }
@@ -125,12 +211,9 @@ fn used_again(read: &Ranges, written: &(Ranges, Ranges)) -> Ranges {
 }
 
 /// The same of some runs.
-#[cfg(test)]
-pub(super) fn contested(trace: &Trace, runs: &[&Run]) -> Ranges {
-    let of = |direction: Direction| -> Vec<&Run> {
-        runs.iter().copied().filter(|run| run.direction == direction).collect()
-    };
-    used_again(&cover(trace, &of(Direction::Read)).0, &cover(trace, &of(Direction::Write)))
+pub(super) fn contested(trace: &Trace, runs: &[&Run], grain: Grain) -> Ranges {
+    let [reads, writes] = both(runs);
+    used_again(&cover(trace, &reads, grain).0, &cover(trace, &writes, grain))
 }
 
 /// Stripe sizes of files on Lustre, block sizes of files on GPFS.

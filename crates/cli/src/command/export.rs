@@ -6,11 +6,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use clap::ValueEnum;
+use netra_darshan::Log;
 use netra_event::segment::MAGIC;
+use netra_event::{Kind, Layer, Nanos};
 use netra_stream::job::Job;
-use netra_stream::render::{self, Form, Render, Told};
+use netra_stream::render::{self, Chosen, Form, Only, Render, Told};
 use netra_stream::source::Piece;
 
+use super::reading::complain;
 use crate::input;
 use crate::outcome::Outcome;
 use crate::output;
@@ -18,12 +21,16 @@ use crate::output;
 const EXAMPLES: &str = "\
 Events come process after process, each in the order in which its calls ended. Messages and table
 of the connector hold what the connector sends: open, read, write and close that succeeded.
+Of Darshan's own logs the extended trace is written, where there is one: reads and writes, file by
+file; it does not say which function was called, so read, write, MPI_File_read and MPI_File_write
+stand for all of their kind.
 
 Examples:
   netra export job.darshan --as connector-json
   netra export job.darshan --as connector-csv -o job.csv
   netra export job.darshan --as perfetto -o job.json     open it in ui.perfetto.dev
-  netra export /tmp/netra-1000/* --as json-lines | jq .function";
+  netra export /tmp/netra-1000/* --as json-lines | jq .function
+  netra export job.darshan --as csv --layer MPI-IO --kind read,write --rank 3 --from 2.5 --to 4";
 
 /// How events are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -68,6 +75,70 @@ pub(crate) struct Args {
     /// Where to write them; - is standard output
     #[arg(short, long, default_value = "-", value_name = "FILE")]
     output: PathBuf,
+    #[command(flatten)]
+    wanted: Wanted,
+}
+
+/// Some of the events. Lists may be given with commas or several times.
+#[derive(Debug, clap::Args)]
+struct Wanted {
+    /// Only calls of this layer: POSIX, STDIO, MPI-IO, HDF5, PNETCDF, PROCESS
+    #[arg(long, value_name = "LAYER", value_delimiter = ',', value_parser = layer)]
+    layer: Vec<Layer>,
+    /// Only calls of this kind: open, close, read, write, seek, stat, sync, meta …
+    #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = kind)]
+    kind: Vec<Kind>,
+    /// Only calls on this file, or on objects inside it; * at the end stands for any rest
+    #[arg(long, value_name = "PATH")]
+    path: Vec<String>,
+    /// Only calls of this rank
+    #[arg(long, value_name = "RANK", value_delimiter = ',', allow_negative_numbers = true)]
+    rank: Vec<i64>,
+    /// Only calls that end no earlier than this many seconds after the job's start
+    #[arg(long, value_name = "SECONDS")]
+    from: Option<f64>,
+    /// Only calls that begin no later than this many seconds after the job's start
+    #[arg(long, value_name = "SECONDS")]
+    to: Option<f64>,
+    /// Only calls that failed
+    #[arg(long)]
+    failed: bool,
+}
+
+impl Wanted {
+    /// What is wanted of a job that began then: nanoseconds since 1970.
+    fn since(&self, start: u64) -> Only {
+        let moment = |seconds: f64| Nanos(start.saturating_add_signed((seconds * 1e9) as i64));
+        Only {
+            layers: self.layer.clone(),
+            kinds: self.kind.clone(),
+            files: self.path.clone(),
+            ranks: self.rank.clone(),
+            from: self.from.map(moment),
+            to: self.to.map(moment),
+            failed: self.failed,
+        }
+    }
+}
+
+fn layer(word: &str) -> Result<Layer, String> {
+    let known = Layer::ALL.into_iter().find(|layer| layer.name().eq_ignore_ascii_case(word));
+    let names = || Layer::ALL.map(Layer::name).join(", ");
+    known.ok_or_else(|| format!("there is no layer {word:?}; layers are {}", names()))
+}
+
+fn kind(word: &str) -> Result<Kind, String> {
+    let known = Kind::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(word));
+    let names = || Kind::ALL.map(Kind::name).join(", ");
+    known.ok_or_else(|| format!("there is no kind {word:?}; kinds are {}", names()))
+}
+
+/// What a file holds.
+enum Found {
+    /// What processes recorded: one's segment, or those that a log carries.
+    Pieces(Vec<Piece>),
+    /// A log without any.
+    Log(Box<Log>),
 }
 
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
@@ -78,10 +149,15 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     render.begin(&mut out).context(WRITING)?;
     for path in &paths {
-        match pieces(path) {
-            Ok(pieces) => {
-                let complete = one(path, pieces, &mut *render, &mut out).context(WRITING)?;
-                outcome.read(complete);
+        match find(path) {
+            Ok((found, start)) => {
+                let only = args.wanted.since(start);
+                let render = &mut Chosen { only: &only, render: &mut *render };
+                let complete = match found {
+                    Found::Pieces(pieces) => one(path, pieces, render, &mut out),
+                    Found::Log(log) => foreign(path, &log, render, &mut out),
+                };
+                outcome.read(complete.context(WRITING)?);
             }
             Err(error) => outcome.unreadable(path, &error),
         }
@@ -91,15 +167,39 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// What a file holds: one process's segment, or those that a log carries.
-fn pieces(path: &Path) -> Result<Vec<Piece>> {
+/// What a file holds, and when its job began: nanoseconds since 1970.
+fn find(path: &Path) -> Result<(Found, u64)> {
     let mut begin = [0; MAGIC.len()];
     let is_segment =
         File::open(path).and_then(|mut file| file.read_exact(&mut begin)).is_ok() && begin == MAGIC;
     if is_segment {
-        return Ok(vec![Piece::of_segment(path, None)?]);
+        let piece = Piece::of_segment(path, None)?;
+        let start = piece.start.0;
+        return Ok((Found::Pieces(vec![piece]), start));
     }
-    Ok(Piece::of_log(path)?)
+    let pieces = Piece::of_log(path)?;
+    let log = Log::open(path).with_context(|| format!("opening {}", path.display()))?;
+    let start = render::start(&log);
+    let found = if pieces.is_empty() { Found::Log(Box::new(log)) } else { Found::Pieces(pieces) };
+    Ok((found, start))
+}
+
+/// Renders the extended trace of a log that Darshan wrote; says what is missing, and whether nothing is.
+fn foreign(
+    path: &Path,
+    log: &Log,
+    render: &mut dyn Render,
+    out: &mut dyn Write,
+) -> io::Result<bool> {
+    let (told, damage) = render::traced(log, render, out)?;
+    complain(path, &damage);
+    if told.events == 0 {
+        eprintln!(
+            "netra: {}: this log has no trace, neither by netra nor by Darshan (DXT)",
+            path.display()
+        );
+    }
+    Ok(told.events > 0 && damage.is_empty())
 }
 
 /// Renders the processes of one input; says what is missing, and whether nothing is.
@@ -109,10 +209,6 @@ fn one(
     render: &mut dyn Render,
     out: &mut dyn Write,
 ) -> io::Result<bool> {
-    if pieces.is_empty() {
-        eprintln!("netra: {}: this log has no trace by netra; try netra dxt", path.display());
-        return Ok(false);
-    }
     let mut complete = true;
     let mut told = Told::default();
     for (piece, rank) in Job::new(pieces).numbered() {

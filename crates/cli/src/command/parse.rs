@@ -6,7 +6,7 @@ use anyhow::Result;
 use netra_darshan::read::Log;
 use netra_darshan::{Damage, text};
 use netra_show::counters::{self, Choice};
-use netra_show::zone;
+use netra_show::{Lines, Only, zone};
 
 use super::reading::{self, Format, Reading, Show};
 use crate::outcome::Outcome;
@@ -19,7 +19,8 @@ Examples:
   netra parse job.darshan
   netra parse --total --perf job.darshan
   netra parse --format csv 'logs/*.darshan' -o counters.csv
-  netra parse job.darshan | grep POSIX_BYTES_WRITTEN";
+  netra parse job.darshan | grep POSIX_BYTES_WRITTEN
+  netra parse job.darshan --module POSIX --path '/scratch/out*' --rank 3 --rank -1";
 
 /// Which logs, which numbers, and how.
 #[derive(Debug, clap::Args)]
@@ -44,7 +45,27 @@ pub(crate) struct Args {
     #[arg(long, hide = true)]
     show_incomplete: bool,
     #[command(flatten)]
+    wanted: Wanted,
+    #[command(flatten)]
     reading: Reading,
+}
+
+/// Some of the counters. Each option may be given several times.
+#[derive(Debug, clap::Args)]
+#[group(conflicts_with_all = ["total", "file", "perf", "all"], multiple = true)]
+struct Wanted {
+    /// Only the records of this module
+    #[arg(long, value_name = "NAME")]
+    module: Vec<String>,
+    /// Only this counter; several with commas between them
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    counter: Vec<String>,
+    /// Only the records of this file; * at the end stands for any rest
+    #[arg(long, value_name = "PATH")]
+    path: Vec<String>,
+    /// Only the records of this rank; -1 are those of all ranks together
+    #[arg(long, value_name = "RANK", allow_negative_numbers = true)]
+    rank: Vec<i64>,
 }
 
 impl Args {
@@ -56,7 +77,14 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
-    let face = &mut Face { format: args.reading.format, many: false, choice: args.choice() };
+    let Wanted { module, counter, path, rank } = &args.wanted;
+    let only = Only {
+        modules: module.clone(),
+        ranks: rank.clone(),
+        files: path.clone(),
+        counters: counter.clone(),
+    };
+    let face = &mut Face { format: args.reading.format, many: false, choice: args.choice(), only };
     reading::show(&args.reading, face)
 }
 
@@ -65,6 +93,7 @@ struct Face {
     /// With several logs, each is named in a comment line before it.
     many: bool,
     choice: Choice,
+    only: Only,
 }
 
 impl Show for Face {
@@ -81,10 +110,14 @@ impl Show for Face {
             Format::Text => {
                 let Choice { base, total, file, perf } = self.choice;
                 let zone: text::Zone<'_> = &zone;
-                text::parse(log, &text::Options { base, total, file, perf, zone }, out)
+                let options = text::Options { base, total, file, perf, zone };
+                if self.only.is_all() {
+                    return text::parse(log, &options, out);
+                }
+                text::parse(log, &options, &mut Lines::new(&self.only, out))
             }
-            Format::Json => counters::json(out, path, log, self.choice),
-            Format::Csv => counters::csv(out, path, log, self.choice),
+            Format::Json => counters::json(out, path, log, self.choice, &self.only),
+            Format::Csv => counters::csv(out, path, log, self.choice, &self.only),
         }
     }
 }

@@ -79,13 +79,79 @@ fn missing_events_are_said_and_exit_with_1() {
 }
 
 #[test]
-fn a_log_without_netras_trace_is_said() {
+fn a_darshan_trace_is_exported_segment_by_segment() {
     let place = Place::with_example();
-    let done = place.netra(&["export", "wave.darshan"]);
-    assert_eq!((done.code, done.text()), (1, ""));
-    assert_eq!(done.err, "netra: wave.darshan: this log has no trace by netra; try netra dxt\n");
-    let done = place.netra(&["export", "none"]);
+    let done = place.netra(&["export", "wave.darshan", "--as", "csv"]);
+    assert_eq!((done.code, done.err.as_str()), (0, ""));
+    let table = |text: &str| -> Vec<Vec<String>> {
+        let rows = text.lines().skip(1).map(|row| row.split(',').map(str::to_owned).collect());
+        rows.collect()
+    };
+    let events = table(done.text());
+    let dxt = place.netra(&["dxt", "wave.darshan", "--format", "csv"]);
+    let segments = table(dxt.text());
+    assert!(segments.len() > 100, "{}", segments.len());
+    // Rank, host, offset, length and file; the layer and what was done.
+    let of_event = |row: &Vec<String>| {
+        let op = if row[10].ends_with("write") { "write" } else { "read" };
+        [&row[3], &row[1], &row[13], &row[14], &row[11], &row[9]]
+            .map(String::clone)
+            .to_vec()
+            .into_iter()
+            .chain([op.to_owned()])
+            .collect::<Vec<_>>()
+    };
+    let of_segment = |row: &Vec<String>| {
+        let layer = if row[1] == "DXT_MPIIO" { "MPI-IO" } else { "POSIX" };
+        vec![
+            row[2].clone(),
+            row[4].clone(),
+            row[7].clone(),
+            row[8].clone(),
+            row[12].clone(),
+            layer.to_owned(),
+            row[5].clone(),
+        ]
+    };
+    let got: Vec<Vec<String>> = events.iter().map(of_event).collect();
+    let want: Vec<Vec<String>> = segments.iter().map(of_segment).collect();
+    assert_eq!(got, want);
+    let took: f64 = segments[0][10].parse::<f64>().expect("a time")
+        - segments[0][9].parse::<f64>().expect("a time");
+    let nanos: f64 = events[0][8].parse().expect("nanoseconds");
+    assert!((took * 1e9 - nanos).abs() <= 1.0, "{took} s, {nanos} ns");
+}
+
+#[test]
+fn a_log_that_is_not_there_is_said() {
+    let done = Place::new().netra(&["export", "none"]);
     assert_eq!(done.code, 2);
+}
+
+#[test]
+fn layers_kinds_files_ranks_and_times_narrow_the_events() {
+    let place = Place::new();
+    place.file("one", &process(0).bytes());
+    place.file("two", &process(1).bytes());
+    let count = |words: &[&str]| {
+        let done = place.netra(&[&["export", "one", "two"], words].concat());
+        assert_eq!((done.code, done.err.as_str()), (0, ""), "{words:?}");
+        messages(done.text()).len()
+    };
+    assert_eq!(count(&[]), 10);
+    assert_eq!(count(&["--kind", "write,sync"]), 6);
+    assert_eq!(count(&["--kind", "write", "--rank", "1"]), 2);
+    assert_eq!(count(&["--layer", "mpi-io"]), 0);
+    assert_eq!(count(&["--path", "/scratch/o*"]), 10);
+    assert_eq!(count(&["--path", "/scratch/o"]), 0);
+    assert_eq!(count(&["--failed"]), 0);
+    let done = place.netra(&["export", "one", "--kind", "scribble"]);
+    assert_eq!(done.code, 64);
+    assert!(
+        done.err.contains("there is no kind \"scribble\"; kinds are open, close"),
+        "{}",
+        done.err
+    );
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod judge;
 mod netra;
 mod page;
 mod pattern;
+mod query;
 mod recover;
 mod report;
 mod rewrite;

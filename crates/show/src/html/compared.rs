@@ -28,7 +28,7 @@ pub(super) fn write(out: &mut Vec<u8>, reports: &[&Report], runs: &[Vec<u8>]) ->
             Some((level, lost)) => {
                 json.open('{')?;
                 text(json, "level", level.name())?;
-                json.key("lost")?;
+                json.key("lost_seconds")?;
                 json.float(*lost)?;
                 json.close('}')
             }

@@ -15,7 +15,8 @@ use super::column::Columns;
 use super::{drawn, functions, placed};
 use crate::Json;
 use crate::member::{float, integer, list, number, optional, text, truth};
-use crate::report::{lines, remedy};
+use crate::report::finding::{self, Files};
+use crate::report::query::Asked;
 use crate::view::Views;
 
 /// Files in a page.
@@ -54,7 +55,10 @@ pub(super) fn write<W: Write>(out: &mut W, shown: &Shown<'_>, columns: &mut Colu
     verdict(&mut json, report)?;
     trust(&mut json, job, facts)?;
     json.line()?;
-    list(&mut json, "findings", &report.findings, |json, one| finding(json, one, &places))?;
+    let asked = Asked::of(&job.source, facts);
+    list(&mut json, "findings", &report.findings, |json, one| {
+        finding::write(json, one, &asked, &Placed(&places))
+    })?;
     list(&mut json, "passed", &report.passed, |json, (slug, says)| {
         json.open('{')?;
         text(json, "slug", slug)?;
@@ -144,41 +148,16 @@ fn trust<W: Write>(json: Out<'_, '_, W>, job: &Job, facts: &Facts) -> Result<()>
     json.close('}')
 }
 
-fn finding<W: Write>(json: Out<'_, '_, W>, one: &Finding, places: &Places) -> Result<()> {
-    json.line()?;
-    json.open('{')?;
-    text(json, "slug", &one.slug)?;
-    text(json, "title", &one.title)?;
-    text(json, "level", one.level.name())?;
-    text(json, "says", &one.says)?;
-    float(json, "lost", one.lost)?;
-    float(json, "share", one.share)?;
-    text(json, "confidence", one.confidence.name())?;
-    list(json, "audience", &one.audience, |json, who| json.text(who.name()))?;
-    list(json, "evidence", &one.evidence, |json, evidence| {
-        json.open('{')?;
-        text(json, "name", &evidence.name)?;
-        text(json, "text", &evidence.value.to_string())?;
-        json.close('}')
-    })?;
-    let files = one.files.iter().filter_map(|file| places.get(&file.0));
-    list(json, "files", files.take(FINDING_FILES), |json, place| json.unsigned(u64::from(*place)))?;
-    number(json, "file_count", one.files.len() as u64)?;
-    list(json, "ranks", &one.ranks, |json, rank| json.int(rank.0))?;
-    json.key("window")?;
-    match one.window {
-        Some((start, end)) => {
-            json.open('[')?;
-            json.float(start)?;
-            json.float(end)?;
-            json.close(']')?;
-        }
-        None => json.null()?,
+/// Files by their places in the page, which has not all of them.
+struct Placed<'a>(&'a Places);
+
+impl Files for Placed<'_> {
+    fn write<W: Write>(&self, json: &mut Json<'_, W>, one: &Finding) -> Result<()> {
+        let places = one.files.iter().filter_map(|file| self.0.get(&file.0));
+        let places = places.take(FINDING_FILES);
+        list(json, "places", places, |json, place| json.unsigned(u64::from(*place)))?;
+        number(json, "file_count", one.files.len() as u64)
     }
-    lines(json, one)?;
-    remedy(json, one)?;
-    list(json, "symptoms", &one.symptoms, |json, symptom| finding(json, symptom, places))?;
-    json.close('}')
 }
 
 fn layer<W: Write>(json: Out<'_, '_, W>, layer: Layer, facts: &Facts) -> Result<()> {

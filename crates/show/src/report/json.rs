@@ -3,11 +3,12 @@
 
 use std::io::{Result, Write};
 
-use netra_analyse::insight::{Finding, Value};
 use netra_analyse::metric::{FileFacts, Sharing};
-use netra_analyse::pattern::{Hazard, PhaseList};
+use netra_analyse::pattern::{Conflicts, Contention, Hazard, PhaseList, Steps};
 use netra_analyse::{Direction, Extreme, Facts, Flow, Report, Thresholds, Usage};
 
+use super::finding::{self, Named};
+use super::query::Asked;
 use crate::Json;
 use crate::member::{float, integer, list, number, optional, text, truth};
 
@@ -31,7 +32,10 @@ pub fn document<W: Write>(
     io(&mut json, &report.facts)?;
     trust(&mut json, &report.facts)?;
     json.line()?;
-    list(&mut json, "findings", &report.findings, finding)?;
+    let about = Asked::of(name, &report.facts);
+    list(&mut json, "findings", &report.findings, |json, one| {
+        finding::write(json, one, &about, &Named)
+    })?;
     list(&mut json, "passed", &report.passed, |json, (slug, says)| {
         json.open('{')?;
         text(json, "slug", slug)?;
@@ -147,93 +151,6 @@ fn trust<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
         None => json.null()?,
     }
     json.close('}')
-}
-
-fn finding<W: Write>(json: Out<'_, '_, W>, finding: &Finding) -> Result<()> {
-    json.line()?;
-    json.open('{')?;
-    text(json, "slug", &finding.slug)?;
-    text(json, "title", &finding.title)?;
-    text(json, "level", finding.level.name())?;
-    text(json, "says", &finding.says)?;
-    float(json, "lost_seconds", finding.lost)?;
-    float(json, "share", finding.share)?;
-    text(json, "confidence", finding.confidence.name())?;
-    list(json, "audience", &finding.audience, |json, one| json.text(one.name()))?;
-    list(json, "evidence", &finding.evidence, |json, one| {
-        json.open('{')?;
-        text(json, "name", &one.name)?;
-        match one.value {
-            Value::Count(value) => number(json, "count", value)?,
-            Value::Bytes(value) => number(json, "bytes", value)?,
-            Value::Seconds(value) => float(json, "seconds", value)?,
-            Value::Ratio(value) => float(json, "ratio", value)?,
-        }
-        json.close('}')
-    })?;
-    list(json, "files", &finding.files, |json, (id, path)| {
-        json.open('{')?;
-        number(json, "id", id.0)?;
-        text(json, "path", path)?;
-        json.close('}')
-    })?;
-    list(json, "ranks", &finding.ranks, |json, rank| json.int(rank.0))?;
-    json.key("window_seconds")?;
-    match finding.window {
-        Some((start, end)) => {
-            json.open('[')?;
-            json.float(start)?;
-            json.float(end)?;
-            json.close(']')?;
-        }
-        None => json.null()?,
-    }
-    lines(json, finding)?;
-    remedy(json, finding)?;
-    list(json, "symptoms", &finding.symptoms, self::finding)?;
-    json.close('}')
-}
-
-/// The lines of the program that cause it: the member `lines`.
-pub(crate) fn lines<W: Write>(json: &mut Json<'_, W>, finding: &Finding) -> Result<()> {
-    list(json, "lines", &finding.lines, |json, line| {
-        json.open('{')?;
-        text(json, "says", &line.frame.to_string())?;
-        text(json, "object", &line.frame.object)?;
-        number(json, "address", line.frame.address)?;
-        optional(json, "function", line.frame.function.as_deref())?;
-        optional(json, "file", line.frame.file.as_deref())?;
-        json.key("line")?;
-        match line.frame.line {
-            Some(line) => json.unsigned(u64::from(line))?,
-            None => json.null()?,
-        }
-        text(json, "call", line.call)?;
-        number(json, "calls", line.calls)?;
-        number(json, "bytes", line.bytes)?;
-        float(json, "rank_seconds", line.seconds)?;
-        json.close('}')
-    })
-}
-
-/// What to change and what that gains: the members `advice` and `gain`.
-pub(crate) fn remedy<W: Write>(json: &mut Json<'_, W>, finding: &Finding) -> Result<()> {
-    list(json, "advice", &finding.advice, |json, advice| {
-        json.open('{')?;
-        text(json, "says", &advice.says)?;
-        optional(json, "code", advice.code.as_deref())?;
-        json.close('}')
-    })?;
-    json.key("gain")?;
-    match &finding.gain {
-        Some(gain) => {
-            json.open('{')?;
-            float(json, "seconds", gain.seconds)?;
-            text(json, "assuming", &gain.assuming)?;
-            json.close('}')
-        }
-        None => json.null(),
-    }
 }
 
 fn functions<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
@@ -424,6 +341,14 @@ fn usage<W: Write>(json: Out<'_, '_, W>, sum: &Usage) -> Result<()> {
         number(json, "calls", *calls)?;
         json.close('}')
     })?;
+    let strides: Vec<(u64, u64)> = sum.strides.iter().copied().filter(|one| one.1 > 0).collect();
+    list(json, "common_strides", &strides, |json, (gap, calls)| {
+        json.open('{')?;
+        number(json, "gap_bytes", *gap)?;
+        number(json, "calls", *calls)?;
+        json.close('}')
+    })?;
+    number(json, "views", sum.views)?;
     number(json, "file_misaligned_calls", sum.file_misaligned)?;
     number(json, "memory_misaligned_calls", sum.memory_misaligned)
 }
@@ -473,20 +398,68 @@ fn traced<W: Write>(json: Out<'_, '_, W>, file: &FileFacts, facts: &Facts) -> Re
     number(json, "bytes_written", traced.bytes[1])?;
     number(json, "different_bytes_read", traced.unique[0])?;
     number(json, "different_bytes_written", traced.unique[1])?;
-    json.key("conflicts")?;
-    json.open('{')?;
-    hazard(json, "raw", &traced.conflicts.raw)?;
-    hazard(json, "war", &traced.conflicts.war)?;
-    hazard(json, "waw", &traced.conflicts.waw)?;
-    truth(json, "flushes_known", traced.conflicts.semantics)?;
-    truth(json, "cut", traced.conflicts.cut)?;
-    json.close('}')?;
+    conflicts(json, Some(&traced.conflicts))?;
+    contention(json, traced.contention.as_ref())?;
+    steps(json, &traced.steps)?;
+    json.key("mpiio")?;
+    match &traced.mpiio {
+        Some(above) => {
+            json.open('{')?;
+            conflicts(json, above.conflicts.as_ref())?;
+            contention(json, above.contention.as_ref())?;
+            steps(json, &above.steps)?;
+            json.close('}')?;
+        }
+        None => json.null()?,
+    }
     json.key("common_blocks")?;
     json.open('{')?;
     number(json, "blocks", traced.common.blocks)?;
     number(json, "calls", traced.common.calls)?;
     float(json, "rank_seconds", traced.common.rank_seconds)?;
     json.close('}')?;
+    json.close('}')
+}
+
+/// The member `conflicts`, null where it is not known.
+fn conflicts<W: Write>(json: Out<'_, '_, W>, found: Option<&Conflicts>) -> Result<()> {
+    json.key("conflicts")?;
+    let Some(found) = found else { return json.null() };
+    json.open('{')?;
+    hazard(json, "raw", &found.raw)?;
+    hazard(json, "war", &found.war)?;
+    hazard(json, "waw", &found.waw)?;
+    truth(json, "flushes_known", found.semantics)?;
+    truth(json, "cut", found.cut)?;
+    json.close('}')
+}
+
+/// The member `stripe_contention`, null where it is not known.
+fn contention<W: Write>(json: Out<'_, '_, W>, found: Option<&Contention>) -> Result<()> {
+    json.key("stripe_contention")?;
+    let Some(found) = found else { return json.null() };
+    json.open('{')?;
+    number(json, "stripe_bytes", found.stripe_size)?;
+    number(json, "handovers", found.handovers())?;
+    number(json, "contested", found.contested())?;
+    truth(json, "cut", found.conflicts.cut)?;
+    json.close('}')
+}
+
+/// The member `steps`: how ranks go through a file.
+fn steps<W: Write>(json: Out<'_, '_, W>, ways: &[Steps; 2]) -> Result<()> {
+    json.key("steps")?;
+    json.open('{')?;
+    for (direction, steps) in Direction::BOTH.iter().zip(ways) {
+        json.key(direction.verb())?;
+        json.open('{')?;
+        number(json, "consecutive", steps.consecutive)?;
+        number(json, "strided", steps.strided)?;
+        number(json, "forward", steps.forward)?;
+        number(json, "back", steps.back)?;
+        number(json, "stride_bytes", steps.stride)?;
+        json.close('}')?;
+    }
     json.close('}')
 }
 

@@ -7,6 +7,7 @@ use netra_analyse::insight::{Advice, Finding, Level, Line};
 use netra_event::Seconds;
 
 use super::headline::{cause, percent, place, verdict};
+use super::query::Asked;
 use crate::own;
 use crate::plain::{plain, shortened};
 
@@ -30,6 +31,7 @@ const FIRST: usize = 5;
 
 /// Writes the report on a job.
 pub fn page(out: &mut impl Write, name: &str, report: &Report, page: Page) -> Result<()> {
+    let asked = Asked::of(name, &report.facts);
     title(out, name, report)?;
     answer(out, "Is it I/O?", &verdict(report))?;
     if let Some(place) = place(report) {
@@ -53,7 +55,7 @@ pub fn page(out: &mut impl Write, name: &str, report: &Report, page: Page) -> Re
     for also in &report.facts.also {
         answer(out, "Also", &format!("{}: {}", also.module, own::line(also)))?;
     }
-    findings(out, report, page)?;
+    findings(out, report, page, &asked)?;
     passed(out, report, page)
 }
 
@@ -127,7 +129,7 @@ fn trust(report: &Report) -> String {
     plain(says.as_bytes()).into_owned()
 }
 
-fn findings(out: &mut impl Write, report: &Report, page: Page) -> Result<()> {
+fn findings(out: &mut impl Write, report: &Report, page: Page, asked: &Asked<'_>) -> Result<()> {
     let (told, notes): (Vec<&Finding>, Vec<&Finding>) =
         report.findings.iter().partition(|finding| page.all || finding.level > Level::Info);
     if !told.is_empty() {
@@ -138,6 +140,9 @@ fn findings(out: &mut impl Write, report: &Report, page: Page) -> Result<()> {
         // The first has been said in full above.
         let says = if place == 0 && !page.all { "see above" } else { &finding.says };
         one(out, finding, says, page)?;
+        if page.all {
+            details(out, finding, asked)?;
+        }
     }
     if told.len() > first {
         writeln!(out, "  … and {} more", told.len() - first)?;
@@ -169,13 +174,10 @@ fn one(out: &mut impl Write, finding: &Finding, says: &str, page: Page) -> Resul
         let slugs: Vec<&str> = finding.symptoms.iter().map(|symptom| &*symptom.slug).collect();
         indented(out, COLUMN, &format!("seen as: {}", slugs.join(", ")))?;
     }
-    if page.all {
-        details(out, finding)?;
-    }
     Ok(())
 }
 
-fn details(out: &mut impl Write, finding: &Finding) -> Result<()> {
+fn details(out: &mut impl Write, finding: &Finding, asked: &Asked<'_>) -> Result<()> {
     let values: Vec<String> =
         finding.evidence.iter().map(|one| format!("{} {}", one.name, one.value)).collect();
     if !values.is_empty() {
@@ -191,6 +193,10 @@ fn details(out: &mut impl Write, finding: &Finding) -> Result<()> {
         for line in advice.code.iter().flat_map(|code| code.lines()) {
             writeln!(out, "{:COLUMN$}    {line}", "")?;
         }
+    }
+    for command in finding.queries.iter().filter_map(|query| asked.command(query)) {
+        // Not wrapped: it is there to be copied.
+        writeln!(out, "{:COLUMN$}$ {}", "", plain(command.as_bytes()))?;
     }
     Ok(())
 }

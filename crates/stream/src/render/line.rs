@@ -46,7 +46,7 @@ fn what(line: &mut Line, call: &Call<'_>) {
         Some(function) => {
             line.text("layer", function.layer().name().as_bytes());
             line.text("function", function.name().as_bytes());
-            line.text("kind", kind_name(function.kind()).as_bytes());
+            line.text("kind", function.kind().name().as_bytes());
         }
         // A newer netra wrote it.
         None => line.number("code", call.event.code),
@@ -123,22 +123,4 @@ fn around(line: &mut Line, call: &Call<'_>) {
         line.text("site", site.as_bytes());
     }
     line.mark("after_loss", call.after_loss);
-}
-
-const fn kind_name(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Open => "open",
-        Kind::Close => "close",
-        Kind::Read => "read",
-        Kind::Write => "write",
-        Kind::Seek => "seek",
-        Kind::Stat => "stat",
-        Kind::Sync => "sync",
-        Kind::Meta => "meta",
-        Kind::Map => "map",
-        Kind::Duplicate => "duplicate",
-        Kind::Complete => "complete",
-        Kind::Process => "process",
-        Kind::Other => "other",
-    }
 }

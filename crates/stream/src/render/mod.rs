@@ -13,6 +13,7 @@ mod line;
 mod live;
 mod message;
 mod names;
+mod only;
 mod perfetto;
 mod process;
 mod published;
@@ -21,16 +22,19 @@ mod rows;
 mod running;
 mod segment;
 mod table;
+mod traced;
 
 use std::io::{self, Write};
 
 pub use call::{Call, File, Share};
 pub use live::Live;
 pub use message::{Message, Type};
+pub use only::{Chosen, Only};
 pub use process::{About, Process, Reference};
 pub use published::{message, sample};
 pub use running::{Operation, Running, Selected};
 pub use segment::{Told, segment};
+pub use traced::{start, traced};
 
 /// How calls are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

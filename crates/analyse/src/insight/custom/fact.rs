@@ -60,6 +60,9 @@ pub const NAMES: &[(&str, &str)] = &[
     ("file.metadata_seconds", "seconds of all ranks in metadata calls"),
     ("file.stripes", "Lustre stripes, 0 where that is not known"),
     ("file.different_bytes_read", "different bytes among those read, 0 without a trace"),
+    ("file.strided_reads", "reads that follow the last by an equal stride, 0 without a trace"),
+    ("file.strided_writes", "writes that do, 0 without a trace"),
+    ("file.stripe_handovers", "stripes that passed from rank to rank, 0 without a trace or layout"),
     ("file.different_bytes_written", "different bytes among those written, 0 without a trace"),
 ];
 
@@ -162,8 +165,7 @@ impl<'a> Scope<'a> {
 
 impl FileScope<'_> {
     fn get(&self, name: &str, scope: &Scope<'_>) -> Option<f64> {
-        let traced =
-            |file: RecordId| scope.facts.traced.as_ref()?.file(file).map(|file| file.unique);
+        let traced = |file: RecordId| scope.facts.traced.as_ref()?.file(file);
         let small = |direction: Direction| {
             let usage = self.file.through(Layer::Posix)?;
             Some(usage.smaller_than(direction, scope.limit.small_request.0) as f64)
@@ -186,8 +188,11 @@ impl FileScope<'_> {
             "write_seconds" => self.usage?.write.seconds,
             "metadata_seconds" => self.usage?.meta,
             "stripes" => self.file.layout.as_ref()?.stripe_count as f64,
-            "different_bytes_read" => traced(self.file.id)?[0] as f64,
-            "different_bytes_written" => traced(self.file.id)?[1] as f64,
+            "different_bytes_read" => traced(self.file.id)?.unique[0] as f64,
+            "different_bytes_written" => traced(self.file.id)?.unique[1] as f64,
+            "strided_reads" => traced(self.file.id)?.steps[0].strided as f64,
+            "strided_writes" => traced(self.file.id)?.steps[1].strided as f64,
+            "stripe_handovers" => traced(self.file.id)?.contention?.handovers() as f64,
             _ => return None,
         })
     }

@@ -10,7 +10,7 @@ mod template;
 
 use netra_event::RecordId;
 
-use super::{Advice, Audience, Confidence, Finding, Level, Outcome, RULES};
+use super::{Advice, Audience, Confidence, Finding, Level, Outcome, RULES, Source, query};
 use crate::metric::FileFacts;
 use crate::{Facts, Thresholds};
 use expression::Expression;
@@ -75,6 +75,9 @@ pub struct Custom {
 }
 
 impl Custom {
+    /// An expression may be over any fact; what all layers moved is shown.
+    pub(crate) const SOURCES: &[Source] = &[query::POSIX, query::STDIO, query::MPIIO];
+
     /// Reads a rule.
     ///
     /// # Errors
