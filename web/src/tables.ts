@@ -81,7 +81,7 @@ export class Tables {
         { name: "ranks", value: ([f]) => f.ranks }, { name: "layers", value: ([f]) => f.layers.join(" ") }, { name: "on", value: ([f]) => f.kind ?? "–" },
         { name: "stripes", value: ([f]) => f.stripes ?? 0, text: ([f]) => f.stripes === null ? "–" : count(f.stripes) },
       ],
-      chosen: ([, at]) => store.now.file === at, lit: ([, at]) => meant()?.files.includes(at) ?? false,
+      chosen: ([, at]) => store.now.file === at, lit: ([, at]) => meant()?.places.includes(at) ?? false,
       choose: ([, at]) => store.choose({ file: store.now.file === at ? null : at, offset: null }),
       ...(hidden > 0 ? { more: `${count(hidden)} more files that took less time are not in this page.` } : {}),
     });

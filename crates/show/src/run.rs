@@ -13,8 +13,10 @@ use netra_stream::source::Piece;
 use crate::info::{percent, plural};
 use crate::plain::{plain, shortened};
 use crate::summary::Sum;
-use crate::{Json, Summary, member};
+use crate::{Json, Summary, head, member};
 
+/// A process that ran for less of the job than this is said to.
+const SHORT: f64 = 0.9;
 /// Characters of a file's name or a command.
 const NAME: usize = 60;
 
@@ -56,7 +58,7 @@ impl Run {
     pub fn text(&self, out: &mut impl Write, job: &Job, log: &Log, colour: bool) -> Result<()> {
         let (bold, end) = if colour { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
         let summary = summary(log);
-        writeln!(out, "netra: {bold}{}{end}", self.time_line())?;
+        writeln!(out, "netra: {bold}{}{end}", self.time_line(head::run_time(log)))?;
         if summary.files() > 0 {
             let total = summary.total();
             writeln!(
@@ -83,6 +85,8 @@ impl Run {
         member::text(&mut json, "job", &job.key())?;
         member::text(&mut json, "log", &path.to_string_lossy())?;
         member::integer(&mut json, "processes", count(self.processes.len()))?;
+        let whole = head::run_time(log);
+        member::float(&mut json, "run_time_seconds", whole.0)?;
         json.key("slowest_process")?;
         match self.slowest() {
             None => json.null()?,
@@ -90,6 +94,7 @@ impl Run {
                 json.open('{')?;
                 member::text(&mut json, "name", called)?;
                 member::float(&mut json, "io_seconds", io.0)?;
+                member::float(&mut json, "share", (io.0 / whole.0).clamp(0.0, 1.0))?;
                 member::float(&mut json, "ran_seconds", ran.0)?;
                 json.close('}')?;
             }
@@ -110,18 +115,22 @@ impl Run {
         slowest.filter(|process| process.io.0 > 0.0)
     }
 
-    fn time_line(&self) -> String {
+    /// The slowest process's time as a share of the job's, as everything else that netra says; its own life, where it
+    /// was much shorter.
+    fn time_line(&self, whole: Seconds) -> String {
         let Some(Process { called, ran, io }) = self.slowest() else {
             return "no I/O on files was recorded".to_owned();
         };
+        let short =
+            if ran.0 < SHORT * whole.0 { format!(", which ran for {ran}") } else { String::new() };
         let whose = match self.processes.len() {
             1 => String::new(),
-            _ => format!(" on the slowest process ({called})"),
+            _ => format!(" on the slowest process ({called}{short})"),
         };
         if io.0 > ran.0 {
-            return format!("I/O took {io}{whose}, over all its threads; it ran for {ran}");
+            return format!("I/O took {io}{whose}, over all its threads; the job ran for {whole}");
         }
-        format!("I/O took {io} of {ran} ({}){whose}", percent(io.0 / ran.0))
+        format!("I/O took {io} of {whole} ({}){whose}", percent(io.0 / whole.0))
     }
 }
 
@@ -281,25 +290,35 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn says(processes: &[(f64, f64)], line: &str) {
+    fn says(processes: &[(f64, f64)], whole: f64, line: &str) {
         let process = |(rank, &(io, ran)): (usize, &(f64, f64))| Process {
             called: format!("rank {rank}"),
             ran: Seconds(ran),
             io: Seconds(io),
         };
         let run = Run { processes: processes.iter().enumerate().map(process).collect() };
-        assert_eq!(run.time_line(), line);
+        assert_eq!(run.time_line(Seconds(whole)), line);
     }
 
     #[test]
     fn the_slowest_process_is_named_where_there_are_several() {
-        says(&[(1.0, 4.0)], "I/O took 1.00 s of 4.00 s (25 %)");
+        says(&[(1.0, 4.0)], 4.0, "I/O took 1.00 s of 4.00 s (25 %)");
         says(
             &[(1.0, 4.0), (2.0, 4.0)],
+            4.0,
             "I/O took 2.00 s of 4.00 s (50 %) on the slowest process (rank 1)",
         );
-        says(&[(9.0, 3.0)], "I/O took 9.00 s, over all its threads; it ran for 3.00 s");
-        says(&[(0.0, 3.0)], "no I/O on files was recorded");
-        says(&[], "no I/O on files was recorded");
+        says(&[(9.0, 3.0)], 3.0, "I/O took 9.00 s, over all its threads; the job ran for 3.00 s");
+        says(&[(0.0, 3.0)], 3.0, "no I/O on files was recorded");
+        says(&[], 3.0, "no I/O on files was recorded");
+    }
+
+    #[test]
+    fn a_process_that_ran_for_a_part_of_the_job_is_compared_with_all_of_it() {
+        says(
+            &[(0.1, 9.0), (1.0, 2.0)],
+            10.0,
+            "I/O took 1.00 s of 10.0 s (10 %) on the slowest process (rank 1, which ran for 2.00 s)",
+        );
     }
 }

@@ -65,7 +65,7 @@ impl Contention {
 pub struct AboveTrace {
     /// How ranks go through it when they read and when they write.
     pub steps: [Steps; 2],
-    /// Uses of the same bytes; not known where file views move offsets.
+    /// Uses of the same bytes; not known where file views move offsets, or the trace has none.
     pub conflicts: Option<Conflicts>,
     /// Uses of the same stripes; not known there either.
     pub contention: Option<Contention>,
@@ -159,7 +159,9 @@ impl Known<'_> {
         }
         let trace = &self.job.trace;
         let steps = both(runs).map(|runs| steps(trace, &runs));
-        if self.viewed.contains(&file) {
+        // Older traces do not know offsets, and say zero.
+        let placed = runs.iter().flat_map(|run| trace.calls(run)).any(|row| row.offset > 0);
+        if self.viewed.contains(&file) || !placed {
             return Some(AboveTrace { steps, ..AboveTrace::default() });
         }
         let again = contested(trace, runs, Grain::BYTE);
