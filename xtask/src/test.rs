@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 
 use crate::artifact;
 use crate::install::{self, Installed};
-use crate::place::{cargo, on_path, run as start};
+use crate::place::{cargo, on_path, run as start, target};
 use crate::step::Steps;
 use crate::{python, tidy, web};
 
@@ -35,6 +35,7 @@ const STEPS: &[Step] = &[
     Step { name: "clippy", long: false, work: clippy },
     Step { name: "artifact", long: false, work: |_| artifact::run(&[]) },
     Step { name: "tests", long: false, work: tests },
+    Step { name: "interleavings", long: false, work: interleavings },
     Step { name: "python", long: false, work: packaged },
     Step { name: "documentation", long: false, work: documentation },
     Step { name: "examples in documentation", long: false, work: examples },
@@ -82,6 +83,13 @@ fn tests(run: &Run) -> Result<()> {
     if run.long {
         command.env("NETRA_TEST_LONG", "1");
     }
+    start(&mut command)
+}
+
+/// The lane under every interleaving, in a folder of its own: the flag changes every fingerprint.
+fn interleavings(_: &Run) -> Result<()> {
+    let mut command = cargo(&["test", "--package", "netra-event", "--test", "lane"]);
+    command.env("RUSTFLAGS", "--cfg loom").env("CARGO_TARGET_DIR", target().join("loom"));
     start(&mut command)
 }
 

@@ -1,10 +1,41 @@
 //! The lane's protocol under every interleaving (loom), with a slow, a dead and a torn other side.
 //!
 //! `src/lane.rs` is compiled here a second time, with loom's atomics in place of the real ones.
+//! `RUSTFLAGS="--cfg loom" cargo test -p netra-event --test lane`
+#![cfg(loom)]
 #![expect(unreachable_pub, reason = "the file is a part of the library")]
 
+/// Loom's atomics, with one remedy: loom looks for other schedules only at the last access to a variable, and the lane's
+/// producer reads its own head before it writes it, which hides the reader's access. So every access first touches a
+/// second variable with a relaxed read-modify-write, which orders nothing but makes any two accesses visibly collide.
 mod sync {
-    pub use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+    pub use loom::sync::atomic::Ordering;
+    macro_rules! atomic {
+        ($name:ident, $value:ty) => {
+            #[derive(Debug, Default)]
+            pub struct $name {
+                value: loom::sync::atomic::$name,
+                touched: loom::sync::atomic::AtomicU32,
+            }
+
+            impl $name {
+                pub fn new(value: $value) -> Self {
+                    let value = loom::sync::atomic::$name::new(value);
+                    $name { value, touched: loom::sync::atomic::AtomicU32::new(0) }
+                }
+                pub fn load(&self, order: Ordering) -> $value {
+                    self.touched.fetch_add(1, Ordering::Relaxed);
+                    self.value.load(order)
+                }
+                pub fn store(&self, value: $value, order: Ordering) {
+                    self.touched.fetch_add(1, Ordering::Relaxed);
+                    self.value.store(value, order);
+                }
+            }
+        };
+    }
+    atomic!(AtomicU32, u32);
+    atomic!(AtomicU64, u64);
 }
 #[path = "../src/lane.rs"]
 mod lane;
@@ -13,21 +44,28 @@ use lane::{Chunk, Chunks, Consumer, Lane, Producer, ack_chunks, ack_word};
 use loom::sync::Arc;
 use loom::thread;
 pub use netra_event::Loss;
-use sync::{AtomicU32, Ordering};
+use sync::Ordering;
 
 /// Two slots a chunk, so that every third event crosses a border.
 const N: usize = 2;
 
+/// Bugs of this kind show with two; the number of runs grows steeply with it.
+const PREEMPTIONS: usize = 4;
+
 struct Shared {
     lane: Lane,
     chunks: Vec<Chunk<N>>,
-    taken: AtomicU32,
+    taken: loom::sync::atomic::AtomicU32,
 }
 
 impl Shared {
     fn new(budget: usize) -> Arc<Shared> {
         let chunks = (0..budget).map(|_| Chunk::default()).collect();
-        Arc::new(Shared { lane: Lane::default(), chunks, taken: AtomicU32::new(0) })
+        Arc::new(Shared {
+            lane: Lane::default(),
+            chunks,
+            taken: loom::sync::atomic::AtomicU32::new(0),
+        })
     }
 }
 
@@ -74,9 +112,25 @@ fn consume(shared: &Shared, consumer: &mut Consumer, last: &mut u64) -> u64 {
     seen
 }
 
+/// Runs a model of two threads under every interleaving with at most `PREEMPTIONS` of them, and makes sure that there
+/// were many: a model that ran once has shown nothing.
+fn under_every_interleaving(model: impl Fn() + Send + Sync + 'static) {
+    let runs = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
+    let counted = std::sync::Arc::clone(&runs);
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(PREEMPTIONS);
+    builder.check(move || {
+        counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        model();
+    });
+    let runs = runs.load(std::sync::atomic::Ordering::Relaxed);
+    println!("{runs} interleavings");
+    assert!(runs > 10, "only {runs} interleavings were tried");
+}
+
 #[test]
 fn what_is_not_dropped_arrives_once_and_in_order() {
-    loom::model(|| {
+    under_every_interleaving(|| {
         let shared = Shared::new(2);
         let other = Arc::clone(&shared);
         let producer = thread::spawn(move || produce(&other, 5));
@@ -92,7 +146,7 @@ fn what_is_not_dropped_arrives_once_and_in_order() {
 
 #[test]
 fn a_dead_reader_costs_events_but_never_overwrites_them() {
-    loom::model(|| {
+    under_every_interleaving(|| {
         let shared = Shared::new(2);
         let other = Arc::clone(&shared);
         let producer = thread::spawn(move || produce(&other, 6));
@@ -107,7 +161,7 @@ fn a_dead_reader_costs_events_but_never_overwrites_them() {
 
 #[test]
 fn a_producer_that_dies_leaves_a_whole_prefix() {
-    loom::model(|| {
+    under_every_interleaving(|| {
         let shared = Shared::new(1);
         let other = Arc::clone(&shared);
         let producer = thread::spawn(move || {
