@@ -1,0 +1,161 @@
+//! Rows that go in come out: every table, every kind of column, over several days and commits.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{Array as _, AsArray as _};
+use datafusion::arrow::datatypes::Int64Type;
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::arrow::util::pretty::pretty_format_batches;
+use datafusion::prelude::SessionContext;
+use netra_store::schema::{Kind, TABLES, Table};
+use netra_store::{Cell, Mark, Place, Sheet, Store};
+
+const DAY: i64 = 86_400_000_000;
+const START: i64 = 1_794_807_600_000_000;
+
+/// A row of a table, different for each number, with nulls where a column allows them now and then.
+fn row(sheet: &mut Sheet, table: &Table, number: i64) {
+    let text = format!("text {}", number % 7);
+    for (place, column) in (0..).zip(&table.columns) {
+        let cell = match column.kind {
+            _ if column.nullable && (number + place) % 3 == 0 => Cell::Null,
+            Kind::Text => Cell::Text(&text),
+            Kind::Long => Cell::Long(number * 1000 - place),
+            Kind::Short => Cell::Long(number % 1000),
+            Kind::Double => Cell::Double(number as f64 / 8.0),
+            Kind::Flag => Cell::Flag(number % 2 == 0),
+            Kind::Time => Cell::Time(START + number * DAY / 4),
+            Kind::Longs => Cell::Longs(&[1, 2, 3]),
+            Kind::Raw => Cell::Raw(b"\xff\x00raw"),
+            Kind::Day => Cell::Null,
+        };
+        sheet.put(&column.name, cell);
+    }
+    sheet.end_row().unwrap();
+}
+
+fn rows(table: &Table, numbers: std::ops::Range<i64>) -> RecordBatch {
+    let mut sheet = Sheet::new(table.name).unwrap();
+    numbers.for_each(|number| row(&mut sheet, table, number));
+    sheet.finish().unwrap()
+}
+
+async fn ask(store: &Store, question: &str) -> Vec<RecordBatch> {
+    let session = SessionContext::new_with_config(Store::settings());
+    let unreadable = store.register(&session).await.unwrap();
+    assert!(unreadable.is_empty(), "{unreadable:?}");
+    session.sql(question).await.unwrap().collect().await.unwrap()
+}
+
+async fn number(store: &Store, question: &str) -> i64 {
+    let answer = ask(store, question).await;
+    answer[0].column(0).as_primitive::<Int64Type>().value(0)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_table_gives_back_what_it_got() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(Place::directory(folder.path()).unwrap()).unwrap();
+    for table in TABLES.iter() {
+        let both = [rows(table, 0..5), rows(table, 5..11)];
+        assert_eq!(store.append(table.name, &both, None).await.unwrap(), 11);
+    }
+    // Another process sees the same.
+    let store = Store::open(Place::directory(folder.path()).unwrap()).unwrap();
+    for table in TABLES.iter() {
+        let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+        let names = names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+        let question = format!("select {names} from {} order by {names}", table.name);
+        let found = ask(&store, &question).await;
+        let session = SessionContext::new();
+        session.register_batch("given", rows(table, 0..11)).unwrap();
+        let given = session.sql(&format!("select {names} from given order by {names}")).await;
+        let given = given.unwrap().collect().await.unwrap();
+        assert_eq!(
+            pretty_format_batches(&found).unwrap().to_string(),
+            pretty_format_batches(&given).unwrap().to_string(),
+            "{}",
+            table.name
+        );
+    }
+    let days = number(&store, "select count(distinct day) from events").await;
+    assert_eq!(days, 4, "11 rows, four a day, begin in the afternoon");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_mark_is_in_a_table_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(Place::directory(folder.path()).unwrap()).unwrap();
+    let events = netra_store::schema::table("events").unwrap();
+    let mark = |position| Mark { name: "hub".to_owned(), position };
+    assert_eq!(store.mark("events", "hub").await.unwrap(), None);
+    for (position, added) in [(10, 5), (10, 0), (7, 0), (11, 5)] {
+        let batch = rows(events, 0..5);
+        let found = store.append("events", &[batch], Some(&mark(position))).await.unwrap();
+        assert_eq!(found, added, "at {position}");
+    }
+    assert_eq!(store.mark("events", "hub").await.unwrap(), Some(11));
+    assert_eq!(store.mark("events", "other").await.unwrap(), None);
+    assert_eq!(number(&store, "select count(*) from events").await, 10);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_writers_lose_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let events = netra_store::schema::table("events").unwrap();
+    let writers = (0..2).map(|writer| {
+        let store = Store::create(Place::directory(folder.path()).unwrap()).unwrap();
+        tokio::spawn(async move {
+            for turn in 0..10 {
+                let mark = Mark { name: format!("hub {writer}"), position: turn };
+                let from = (writer * 10 + turn) * 3;
+                store.append("events", &[rows(events, from..from + 3)], Some(&mark)).await.unwrap();
+            }
+        })
+    });
+    for writer in writers.collect::<Vec<_>>() {
+        writer.await.unwrap();
+    }
+    let store = Store::open(Place::directory(folder.path()).unwrap()).unwrap();
+    assert_eq!(number(&store, "select count(*) from events").await, 60);
+    assert_eq!(number(&store, "select count(distinct sequence) from events").await, 60);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn filters_rule_files_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(Place::directory(folder.path()).unwrap()).unwrap();
+    let events = netra_store::schema::table("events").unwrap();
+    for day in 0..4 {
+        let from = day * 4;
+        store.append("events", &[rows(events, from..from + 4)], None).await.unwrap();
+    }
+    let session = SessionContext::new_with_config(Store::settings());
+    let scan = Arc::new(store.scan("events").await.unwrap());
+    session.register_table("events", scan).unwrap();
+    let plan = session
+        .sql("explain select * from events where t >= '2026-11-18T12:00:00Z' and rank = 8999")
+        .await
+        .unwrap();
+    let plan = plan.collect().await.unwrap();
+    let plan = pretty_format_batches(&plan).unwrap().to_string();
+    assert_eq!(plan.matches(".parquet").count(), 1, "{plan}");
+    let found = session.sql("select sequence from events where rank = 8999").await.unwrap();
+    let found = found.collect().await.unwrap();
+    assert_eq!(found.iter().map(RecordBatch::num_rows).sum::<usize>(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rows_that_do_not_fit_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(Place::directory(folder.path()).unwrap()).unwrap();
+    let batch = rows(netra_store::schema::table("ledger").unwrap(), 0..1);
+    let wrong = store.append("metrics", &[batch], None).await.unwrap_err().to_string();
+    assert_eq!(wrong, "rows for metrics: no column is called job");
+    let nowhere = Place::directory(&folder.path().join("nowhere")).unwrap();
+    let missing = Store::open(nowhere).unwrap_err().to_string();
+    assert!(missing.starts_with("there is no store at "), "{missing}");
+    assert!(store.scan("event").await.unwrap_err().to_string().contains("no table is called event"));
+    let empty = store.scan("events").await.unwrap();
+    assert_eq!((empty.extent(), empty.version()), ((0, 0), 0));
+}
