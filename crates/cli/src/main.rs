@@ -10,6 +10,8 @@ mod doctor;
 mod draft;
 mod folder;
 mod input;
+#[cfg(feature = "store")]
+mod keeping;
 mod launch;
 mod open;
 mod outcome;

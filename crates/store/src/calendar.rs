@@ -75,7 +75,7 @@ mod tests {
         assert_eq!(day(0), "1970-01-01");
         assert_eq!(day(-1), "1969-12-31");
         assert_eq!(day(20_773), "2026-11-16");
-        for days in (-800_000..800_000).step_by(37) {
+        for days in (-700_000..800_000).step_by(37) {
             assert_eq!(parse_day(&day(days)), Some(days));
         }
         assert_eq!(parse_day("2026-02-30"), None);

@@ -32,7 +32,9 @@ pub enum Error {
         why: String,
     },
     /// There is no store.
-    #[error("there is no store at {place}; netra run --live, netra import or a daemon with a store sink makes one")]
+    #[error(
+        "there is no store at {place}; netra run --live, netra import or a daemon with a store sink makes one"
+    )]
     Missing {
         /// Where.
         place: String,
@@ -52,7 +54,9 @@ pub enum Error {
         place: String,
     },
     /// The table was written by a newer netra.
-    #[error("the table {table} has schema version {found}; this netra knows up to {known}: ask with a newer one")]
+    #[error(
+        "the table {table} has schema version {found}; this netra knows up to {known}: ask with a newer one"
+    )]
     TooNew {
         /// Its name.
         table: &'static str,

@@ -9,6 +9,9 @@
 mod calendar;
 mod error;
 mod folder;
+mod ingest;
+pub mod maintain;
+mod meaning;
 mod place;
 pub mod schema;
 mod sheet;
@@ -17,6 +20,7 @@ mod table;
 
 pub use error::{Error, Result};
 pub use folder::{Step, Watch};
+pub use ingest::Ingest;
 pub use place::Place;
 pub use sheet::{Cell, Sheet};
 pub use store::Store;

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use deltalake::logstore::{LogStoreRef, StorageConfig, logstore_for, logstore_with};
 use deltalake::ObjectStore;
+use deltalake::logstore::{LogStoreRef, StorageConfig, logstore_for, logstore_with};
 use url::Url;
 
 use crate::folder::{Folder, Watch};
@@ -34,7 +34,8 @@ impl Place {
     /// As for [`Place::directory`].
     pub fn watched(path: &Path, watch: Option<Arc<dyn Watch>>) -> Result<Place> {
         let path = std::path::absolute(path).map_err(Error::io("looking for", path))?;
-        let wrong = |why: &str| Error::Place { text: path.display().to_string(), why: why.to_owned() };
+        let wrong =
+            |why: &str| Error::Place { text: path.display().to_string(), why: why.to_owned() };
         let url = Url::from_directory_path(&path).map_err(|()| wrong("no path of a directory"))?;
         let prefix = deltalake::Path::from_absolute_path(&path)
             .map_err(|error| wrong(&error.to_string()))?;
@@ -53,7 +54,8 @@ impl Place {
         let wrong = |why: String| Error::Place { text: text.to_owned(), why };
         let mut url = Url::parse(text).map_err(|error| wrong(error.to_string()))?;
         if url.scheme() == "file" {
-            let path = url.to_file_path().map_err(|()| wrong("no path of a directory".to_owned()))?;
+            let path =
+                url.to_file_path().map_err(|()| wrong("no path of a directory".to_owned()))?;
             return Place::directory(&path);
         }
         if !url.path().ends_with('/') {
@@ -61,8 +63,8 @@ impl Place {
         }
         let store = logstore_for(&url, StorageConfig::default());
         let store = store.map_err(|error| wrong(error.to_string()))?;
-        let prefix = deltalake::Path::from_url_path(url.path())
-            .map_err(|error| wrong(error.to_string()))?;
+        let prefix =
+            deltalake::Path::from_url_path(url.path()).map_err(|error| wrong(error.to_string()))?;
         Ok(Place { root: store.root_object_store(None), directory: None, prefix, url })
     }
 
@@ -78,7 +80,8 @@ impl Place {
         let home = || set("HOME").map(|home| Path::new(&home).join(".local/share"));
         let data = set("XDG_DATA_HOME").map(PathBuf::from).or_else(home);
         let why = || "neither NETRA_STORE nor XDG_DATA_HOME nor HOME is set".to_owned();
-        let data = data.ok_or_else(|| Error::Place { text: "the user's store".to_owned(), why: why() })?;
+        let data =
+            data.ok_or_else(|| Error::Place { text: "the user's store".to_owned(), why: why() })?;
         Place::directory(&data.join("netra/store"))
     }
 
@@ -112,7 +115,8 @@ impl Place {
     pub(crate) fn log_store(&self, name: &'static str) -> Result<LogStoreRef> {
         let wrong = |why: String| Error::Place { text: self.to_string(), why };
         let url = self.url.join(&format!("{name}/")).map_err(|error| wrong(error.to_string()))?;
-        logstore_with(Arc::clone(&self.root), &url, StorageConfig::default()).map_err(Error::of(name))
+        logstore_with(Arc::clone(&self.root), &url, StorageConfig::default())
+            .map_err(Error::of(name))
     }
 }
 

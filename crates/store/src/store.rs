@@ -9,7 +9,7 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 
 use crate::place::Place;
 use crate::schema::{TABLES, Table};
-use crate::table::{Handle, Mark, Scan};
+use crate::table::{Handle, Hot, Mark, Scan};
 use crate::{Error, Result};
 
 /// The tables of one place. A table begins with its first row; until then it is empty.
@@ -60,6 +60,13 @@ impl Store {
         &self.place
     }
 
+    /// Whose rows queries see besides those in files.
+    pub(crate) fn set_hot(&self, hot: Option<Arc<dyn Hot>>) {
+        for handle in self.handles.values() {
+            handle.set_hot(hot.clone());
+        }
+    }
+
     pub(crate) fn handle(&self, name: &str) -> Result<&Arc<Handle>> {
         self.handles.get(name).ok_or_else(|| Error::NoTable { name: name.to_owned() })
     }
@@ -75,7 +82,7 @@ impl Store {
         batches: &[RecordBatch],
         mark: Option<&Mark>,
     ) -> Result<u64> {
-        self.handle(table)?.append(batches, false, mark).await
+        self.handle(table)?.append(batches, mark).await
     }
 
     /// How far somebody's work is in a table; nothing before their first commit.

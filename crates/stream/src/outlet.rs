@@ -11,10 +11,11 @@ use crate::intake::Intake;
 use crate::sink::Sink;
 use crate::told;
 
-/// How often a sink makes durable what it has, while something comes.
-const COMMIT_EVERY: Duration = Duration::from_millis(250);
 /// How long a sink that failed is left alone, at first and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
+
+/// How often a sink looks whether the daemon ends, once nothing more comes in.
+const DRAIN_LOOK: Duration = Duration::from_millis(2);
 
 /// A sink, its name, and what it reads.
 pub struct Runner {
@@ -53,13 +54,17 @@ impl Runner {
     fn session(&mut self) -> io::Result<()> {
         let gone = || io::Error::other("no such sink");
         let (number, mut reader, mut outlet) = self.intake.outlet(&self.name).ok_or_else(gone)?;
+        let spool = self.intake.spool_id();
+        self.sink.at(spool, reader.position());
         self.sink.resume(&outlet.mark)?;
+        let pace = self.sink.pace();
         let mut images = (0, Images::new());
         let mut batch: Option<Batch> = None;
         let mut committed = Instant::now();
         loop {
             while reader.has_more() || self.intake.fill(&mut reader)? {
-                while let Some(bytes) = reader.next() {
+                while !self.sink.is_full() {
+                    let Some(bytes) = reader.next() else { break };
                     let head = frame::check(bytes).map_err(io::Error::other)?;
                     if let Some(newer) = self.intake.images(images.0) {
                         images = newer;
@@ -69,16 +74,19 @@ impl Runner {
                         none => *none = Some(Batch::open(bytes).map_err(io::Error::other)?),
                     }
                     let Some(batch) = &batch else { continue };
+                    self.sink.at(spool, reader.position());
                     self.sink.take(batch, &images.1)?;
                     outlet.tally.deliver(batch);
                 }
-                if committed.elapsed() > COMMIT_EVERY {
+                if committed.elapsed() > pace || self.sink.is_full() {
                     break;
                 }
             }
             let stopping = self.intake.is_stopping();
             let open = reader.position() > outlet.position;
-            if open && (stopping || committed.elapsed() >= COMMIT_EVERY) {
+            let draining = self.intake.is_draining();
+            let due = draining || committed.elapsed() >= pace || self.sink.is_full();
+            if open && (stopping || due) {
                 outlet.mark = self.sink.commit()?;
                 outlet.position = reader.position();
                 committed = Instant::now();
@@ -87,8 +95,10 @@ impl Runner {
             if stopping && reader.position() >= self.intake.end() {
                 return Ok(());
             }
-            if !stopping {
-                let left = COMMIT_EVERY.saturating_sub(committed.elapsed());
+            if draining && !stopping {
+                std::thread::sleep(DRAIN_LOOK);
+            } else if !stopping {
+                let left = pace.saturating_sub(committed.elapsed());
                 let patience = if open { left } else { Duration::from_secs(3600) };
                 let _news = self.intake.wait_news(reader.position(), patience);
             }

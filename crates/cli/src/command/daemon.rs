@@ -44,7 +44,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     }
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).context("watching for signals")?;
     let (told, clock) = (Arc::new(Told::default()), Arc::new(Clock::default()));
+    #[cfg(feature = "store")]
+    let stores = crate::keeping::Stores::new().context("starting the runtime")?;
     loop {
+        #[cfg(feature = "store")]
+        let daemon = Daemon::start_with(
+            settings.clone(),
+            Arc::clone(&told),
+            Arc::clone(&clock),
+            &|store, told| stores.sink(store, told),
+        )?;
+        #[cfg(not(feature = "store"))]
         let daemon = Daemon::start(settings.clone(), Arc::clone(&told), Arc::clone(&clock))?;
         daemon.ready();
         let signal = signals.forever().next().unwrap_or(SIGTERM);

@@ -19,6 +19,8 @@ mod reading;
 mod recover;
 mod report;
 mod run;
+#[cfg(feature = "store")]
+mod store;
 mod subscribe;
 
 use anyhow::Result;
@@ -71,6 +73,9 @@ pub(crate) enum Command {
     Convert(convert::Args),
     /// Compare the counters of two logs
     Diff(diff::Args),
+    /// Say what a store holds and whether it is right, put its files together, remove old rows
+    #[cfg(feature = "store")]
+    Store(store::Args),
     /// Publish messages under a tag
     Publish(publish::Args),
     /// Get the events of running jobs, or what is published under a tag
@@ -85,6 +90,8 @@ impl Command {
             Command::Doctor(args) => return doctor::run(&args),
             Command::Daemon(args) => return daemon::run(&args),
             Command::Ledger(args) => return ledger::run(&args),
+            #[cfg(feature = "store")]
+            Command::Store(args) => return store::run(&args),
             Command::Info(args) => info::run(&args),
             Command::Report(args) => report::run(&args),
             Command::History(args) => history::run(&args),

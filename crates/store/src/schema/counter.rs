@@ -4,7 +4,7 @@ use netra_darshan::counter;
 use netra_event::Module;
 
 use super::Table;
-use super::column::{Column, double, long, longs, text, time};
+use super::column::{Column, double, flag, long, longs, text, time};
 use super::who::{about, join, place, who};
 
 /// The modules, with the names and sentences of their tables.
@@ -64,7 +64,8 @@ fn numbers(module: Module) -> Vec<Column> {
         Module::Apxc => {
             let place = ["apxc_group", "apxc_chassis", "apxc_blade", "apxc_node"];
             columns.extend(place.iter().map(|&name| int(name)));
-            let names = (0..counter::apxc::COUNT).map(|index| counter::apxc::Name(index).to_string());
+            let names =
+                (0..counter::apxc::COUNT).map(|index| counter::apxc::Name(index).to_string());
             columns.extend(names.map(|name| int(&name)));
         }
         _ => {}
@@ -93,7 +94,8 @@ fn extra(module: Module) -> Vec<Column> {
     };
     match module {
         Module::H5d | Module::PnetcdfVar => vec![
-            text("object", "Name of the data set or variable; file is the file it is in.").or_null(),
+            text("object", "Name of the data set or variable; file is the file it is in.")
+                .or_null(),
             long("in_file_id", "", "Record id of the file that it is in.").or_null(),
         ],
         Module::Dfs => uuid(),
@@ -104,6 +106,15 @@ fn extra(module: Module) -> Vec<Column> {
             columns
         }
         Module::Mdhim => vec![longs("servers", "Operations of each server.").or_null()],
+        Module::Apmpi => vec![
+            flag("sync", "Whether the time spent waiting in collective calls was taken.").or_null(),
+            double("variance_total", "s²", "Variance over ranks of the time in MPI.").or_null(),
+            double("variance_sync", "s²", "Variance over ranks of the time waiting.").or_null(),
+        ],
+        Module::Apxc => vec![
+            longs("machine", "Blades, chassis, groups, memory mode, cluster mode, application id.")
+                .or_null(),
+        ],
         _ => Vec::new(),
     }
 }

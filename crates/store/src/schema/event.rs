@@ -16,7 +16,9 @@ fn call() -> Vec<Column> {
         long("offset", "bytes", "Where in the file; null for calls that have none.").or_null().spread(),
         long("length", "bytes", "What was asked for."),
         long("bytes", "bytes", "What was moved; 0 for calls that move nothing or failed."),
-        long("result", "", "What the call gave, where that is neither the bytes moved nor an error.").or_null(),
+        long("result", "", "What the call gave, where that is neither the bytes moved nor an error: a descriptor, for one.").or_null(),
+        long("argument", "", "What else was asked: flags of an open, descriptor of a close, whence of a seek, the old descriptor of a duplicate.")
+            .or_null(),
         text("error", "The error's name, such as ENOENT; null if the call did not fail.").or_null(),
     ]
 }
@@ -27,7 +29,12 @@ fn identity() -> Vec<Column> {
         long("pid", "", "Number of the process; 0 where it is not known."),
         long("process", "", "The process's name for ever: a hash of host, start and number."),
         long("lane", "", "Number of the thread's lane in its process."),
-        long("sequence", "", "Place in the lane: with process and lane, the event's name for ever.").spread(),
+        long(
+            "sequence",
+            "",
+            "Place in the lane: with process and lane, the event's name for ever.",
+        )
+        .spread(),
         long("thread", "", "The kernel's number of the thread.").or_null(),
         long("parent", "", "Number of the enclosing call in the same lane.").or_null(),
         long("number", "", "The call's own number, if it encloses others.").or_null(),

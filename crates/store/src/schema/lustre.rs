@@ -18,8 +18,11 @@ pub(super) fn table() -> Table {
     });
     let rest = vec![
         text("pool", "Pool of storage targets.").or_null(),
-        longs("osts", "Storage targets of the component, in the order of its stripes; −1 is unknown.")
-            .or_null(),
+        longs(
+            "osts",
+            "Storage targets of the component, in the order of its stripes; −1 is unknown.",
+        )
+        .or_null(),
     ];
     Table {
         name: "lustre",

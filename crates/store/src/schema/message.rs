@@ -14,7 +14,8 @@ pub(super) fn table() -> Table {
             text("form", "What it is: bytes, text or json."),
             text("text", "The message, if it is text.").or_null(),
             raw("bytes", "The message, if it is no text.").or_null(),
-            long("uid", "", "Number of the user who published it; null where it is not known.").or_null(),
+            long("uid", "", "Number of the user who published it; null where it is not known.")
+                .or_null(),
             long("publisher", "", "The publishing process's or daemon's name for ever."),
             long("sequence", "", "Its number there.").spread(),
         ],

@@ -14,7 +14,9 @@ pub(super) fn table() -> Table {
             time("t", "When it was measured."),
             short("t_ns", "ns", "What the microseconds of t leave out, 0 to 999."),
             double("value", "", "The number, in the unit of its name."),
-            long("count", "", "The same to the last digit, for numbers that only rise.").or_null().spread(),
+            long("count", "", "The same to the last digit, for numbers that only rise.")
+                .or_null()
+                .spread(),
             flag("rises", "Whether it only rises, so that differences mean something."),
             text("source", "Where it is from: sample, or message for published ones."),
         ],

@@ -137,7 +137,11 @@ mod tests {
     #[test]
     fn only_keys_and_sums_are_in_rollups() {
         for table in TABLES.iter().filter(|table| !table.is_rollup) {
-            assert!(table.columns.iter().all(|column| column.merge == Merge::Key), "{}", table.name);
+            assert!(
+                table.columns.iter().all(|column| column.merge == Merge::Key),
+                "{}",
+                table.name
+            );
         }
         let activity = table("activity").unwrap();
         assert_eq!(activity.column("slowest").unwrap().merge, Merge::Most);

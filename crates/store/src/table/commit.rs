@@ -7,6 +7,7 @@ use datafusion::arrow::record_batch::RecordBatch;
 use deltalake::ObjectStore as _;
 use deltalake::kernel::transaction::{CommitBuilder, CommitProperties};
 use deltalake::kernel::{Action, Transaction};
+use deltalake::logstore::object_store::ObjectStoreExt as _;
 use deltalake::logstore::object_store::{PutMode, PutOptions, PutPayload};
 use deltalake::protocol::{DeltaOperation, SaveMode};
 use deltalake::{DeltaTable, DeltaTableError};
@@ -31,6 +32,8 @@ pub struct Mark {
 pub(crate) enum Change {
     /// Rows come.
     Append,
+    /// Rows come that were hot until now.
+    Land,
     /// The same rows lie in other files.
     Compact,
     /// Rows go because they are old.
@@ -40,7 +43,7 @@ pub(crate) enum Change {
 impl Change {
     fn operation(self) -> DeltaOperation {
         match self {
-            Change::Append => DeltaOperation::Write {
+            Change::Append | Change::Land => DeltaOperation::Write {
                 mode: SaveMode::Append,
                 partition_by: Some(vec![DAY.to_owned()]),
                 predicate: None,
@@ -62,12 +65,26 @@ pub(crate) fn now() -> i64 {
 
 impl Handle {
     /// Adds rows in a commit of its own; says how many, which is 0 if the mark says that they are there.
-    /// `is_sorted` if they are fitted and in the table's order.
-    pub(crate) async fn append(
+    pub(crate) async fn append(&self, batches: &[RecordBatch], mark: Option<&Mark>) -> Result<u64> {
+        self.write(batches, false, mark, Change::Append).await
+    }
+
+    /// Adds the rows that were hot until now; `is_sorted` if they are in the table's order.
+    pub(crate) async fn land(
+        &self,
+        batches: &[RecordBatch],
+        is_sorted: bool,
+        mark: &Mark,
+    ) -> Result<u64> {
+        self.write(batches, is_sorted, Some(mark), Change::Land).await
+    }
+
+    async fn write(
         &self,
         batches: &[RecordBatch],
         is_sorted: bool,
         mark: Option<&Mark>,
+        change: Change,
     ) -> Result<u64> {
         let fitted: Result<Vec<RecordBatch>> =
             batches.iter().map(|batch| fit(self.table, batch)).collect();
@@ -83,19 +100,20 @@ impl Handle {
         if let Some(mark) = mark
             && self.position(&delta, &mark.name).await? >= Some(mark.position)
         {
-            self.take_landed(delta, true)?;
+            self.take(delta, change)?;
             return Ok(0);
         }
         let (mut actions, mut rows) = (Vec::new(), 0);
         for (day, batch) in days {
             rows += batch.num_rows() as u64;
             let table = self.table;
-            let encoded = tokio::task::spawn_blocking(move || encode(table, &[batch])).await;
+            let encoded = tokio::task::spawn_blocking(move || encode(table, &batch)).await;
             let (bytes, metadata) = encoded.map_err(|error| self.broken(&error))??;
-            let path = self.put(day, bytes.clone()).await?;
-            actions.push(Action::Add(add(self.table, path, day, bytes.len(), &metadata, now())));
+            let length = bytes.len();
+            let path = self.put(day, bytes).await?;
+            actions.push(Action::Add(add(self.table, path, day, length, &metadata, now())));
         }
-        self.change(delta, actions, Change::Append, mark).await?;
+        self.change(delta, actions, change, mark).await?;
         Ok(rows)
     }
 
@@ -109,7 +127,8 @@ impl Handle {
         getrandom::fill(&mut name).map_err(|error| self.broken(&error))?;
         let name: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
         let path = format!("{DAY}={}/{name}.parquet", calendar::day(day));
-        let place = path.split('/').fold(self.place.table(self.table.name), |at, name| at.join(name));
+        let place =
+            path.split('/').fold(self.place.table(self.table.name), |at, name| at.join(name));
         let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
         self.place.storage().put_opts(&place, PutPayload::from(bytes), options).await?;
         Ok(path)
@@ -144,6 +163,48 @@ impl Handle {
         found.map_err(Error::of(self.table.name))
     }
 
+    /// Takes files out and puts others in.
+    pub(crate) async fn exchange(&self, actions: Vec<Action>, change: Change) -> Result<()> {
+        let _turn = self.turn.lock().await;
+        self.look().await?;
+        let gone = || Error::Gone { table: self.table.name, place: self.place.to_string() };
+        let delta = self.now().delta.ok_or_else(gone)?;
+        self.change(delta, actions, change, None).await
+    }
+
+    /// Sums the log up if `every` so many commits were made since it was summed up; says whether that was due.
+    pub(crate) async fn checkpoint(&self, every: u64) -> Result<bool> {
+        let _turn = self.turn.lock().await;
+        self.look().await?;
+        let Some(delta) = self.now().delta else { return Ok(false) };
+        let version = delta.version().unwrap_or(0);
+        let mut last = self.summed.lock().await;
+        let known = match *last {
+            Some(known) => known,
+            None => self.last_checkpoint().await,
+        };
+        *last = Some(known);
+        if version < known.saturating_add(every) {
+            return Ok(false);
+        }
+        let of = || Error::of(self.table.name);
+        deltalake::checkpoints::create_checkpoint(&delta, None).await.map_err(of())?;
+        deltalake::checkpoints::cleanup_metadata(&delta, None).await.map_err(of())?;
+        *last = Some(version);
+        // The version before is gone from the log, and what it held grows with every commit: it is read anew.
+        self.set(super::Now::default());
+        Ok(true)
+    }
+
+    /// The version that the log was summed up at last; 0 if it never was.
+    async fn last_checkpoint(&self) -> u64 {
+        let place = self.place.table(self.table.name).join("_delta_log").join("_last_checkpoint");
+        let Ok(found) = self.place.storage().get(&place).await else { return 0 };
+        let Ok(bytes) = found.bytes().await else { return 0 };
+        let told: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        told.get("version").and_then(serde_json::Value::as_u64).unwrap_or(0)
+    }
+
     /// Commits; the turn is ours. With files that go, somebody who took them first wins, and it is an error.
     pub(crate) async fn change(
         &self,
@@ -168,7 +229,7 @@ impl Handle {
             let error = match committed {
                 Ok(done) => {
                     delta.load_version(done.version()).await.map_err(Error::of(self.table.name))?;
-                    return self.take_landed(delta, change == Change::Append);
+                    return self.take(delta, change);
                 }
                 Err(error) => error,
             };
@@ -176,7 +237,8 @@ impl Handle {
                 error,
                 DeltaTableError::Transaction { .. } | DeltaTableError::VersionAlreadyExists(_)
             );
-            if change != Change::Append || !others || attempt >= ATTEMPTS {
+            let again = matches!(change, Change::Append | Change::Land);
+            if !again || !others || attempt >= ATTEMPTS {
                 return Err(Error::of(self.table.name)(error));
             }
             tokio::time::sleep(pause).await;
@@ -185,7 +247,7 @@ impl Handle {
             if let Some(mark) = mark
                 && self.position(&delta, &mark.name).await? >= Some(mark.position)
             {
-                return self.take_landed(delta, true);
+                return self.take(delta, change);
             }
         }
         Ok(())

@@ -94,7 +94,7 @@ impl Handle {
             let (table, found) = (self.table.name, found.clone());
             return Err(Error::TooNew { table, found, known: VERSION });
         }
-        if state.metadata().partition_columns() != &[DAY] {
+        if state.metadata().partition_columns() != [DAY] {
             return Err(foreign("it is not partitioned by day alone".to_owned()));
         }
         let schema = state.schema();
@@ -116,7 +116,8 @@ impl Handle {
     pub(super) async fn widen(&self, delta: DeltaTable) -> Result<DeltaTable> {
         let state = delta.snapshot().map_err(Error::of(self.table.name))?;
         let schema = state.schema();
-        let missing = self.table.columns.iter().filter(|column| schema.field(&column.name).is_none());
+        let missing =
+            self.table.columns.iter().filter(|column| schema.field(&column.name).is_none());
         let missing: Vec<StructField> = missing.map(field).collect();
         if missing.is_empty() {
             return Ok(delta);

@@ -1,8 +1,6 @@
 //! Rows become the bytes of a Parquet file: sorted, compressed, each column encoded as its schema says, with statistics
 //! for every page.
 
-use std::sync::Arc;
-
 use datafusion::arrow::record_batch::RecordBatch;
 use deltalake::parquet::arrow::ArrowWriter;
 use deltalake::parquet::arrow::arrow_writer::ArrowWriterOptions;
@@ -15,12 +13,12 @@ use crate::Result;
 use crate::schema::{Encoding, Table};
 
 /// Rows of a row group.
-pub(crate) const GROUP_ROWS: usize = 1 << 20;
+const GROUP_ROWS: usize = 1 << 20;
 /// Rows of a page: what a filter can leave out.
 const PAGE_ROWS: usize = 20_000;
 
 /// How a table's files are written.
-pub(crate) fn properties(table: &Table) -> WriterProperties {
+fn properties(table: &Table) -> WriterProperties {
     let zstd = ZstdLevel::try_new(1).unwrap_or_default();
     let sorted = table.sort.iter().filter_map(|name| {
         let at = table.columns.iter().position(|column| column.name == *name)?;
@@ -48,18 +46,48 @@ pub(crate) fn properties(table: &Table) -> WriterProperties {
     builder.build()
 }
 
-/// The bytes of a file, and what its foot says.
-pub(crate) fn encode(table: &Table, batches: &[RecordBatch]) -> Result<(Vec<u8>, ParquetMetaData)> {
-    let options = ArrowWriterOptions::new()
-        .with_properties(properties(table))
-        // Readers see plain text, whatever we had it in.
-        .with_skip_arrow_metadata(true);
-    let mut bytes = Vec::new();
-    let mut writer =
-        ArrowWriter::try_new_with_options(&mut bytes, Arc::clone(&table.stored()), options)?;
-    for batch in batches {
-        writer.write(batch)?;
+/// A file that is being written.
+pub(crate) struct Encoder {
+    writer: ArrowWriter<Vec<u8>>,
+    rows: usize,
+}
+
+impl Encoder {
+    pub(crate) fn new(table: &Table) -> Result<Encoder> {
+        let options = ArrowWriterOptions::new()
+            .with_properties(properties(table))
+            // Readers see plain text, whatever we had it in.
+            .with_skip_arrow_metadata(true);
+        let writer = ArrowWriter::try_new_with_options(Vec::new(), table.stored(), options)?;
+        Ok(Encoder { writer, rows: 0 })
     }
-    let metadata = writer.close()?;
-    Ok((bytes, metadata))
+
+    /// Appends rows, which are sorted behind those before.
+    pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.rows += batch.num_rows();
+        Ok(self.writer.write(batch)?)
+    }
+
+    /// Bytes so far.
+    pub(crate) fn bytes(&self) -> usize {
+        self.writer.bytes_written() + self.writer.in_progress_size()
+    }
+
+    /// Rows so far.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The bytes of the file, and what its foot says.
+    pub(crate) fn finish(mut self) -> Result<(Vec<u8>, ParquetMetaData)> {
+        let metadata = self.writer.finish()?;
+        Ok((std::mem::take(self.writer.inner_mut()), metadata))
+    }
+}
+
+/// The bytes of a file with these rows.
+pub(crate) fn encode(table: &Table, batch: &RecordBatch) -> Result<(Vec<u8>, ParquetMetaData)> {
+    let mut encoder = Encoder::new(table)?;
+    encoder.write(batch)?;
+    encoder.finish()
 }

@@ -14,16 +14,16 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use datafusion::arrow::record_batch::RecordBatch;
+use deltalake::DeltaTable;
 use deltalake::logstore::LogStoreRef;
-use deltalake::{DeltaTable, DeltaTableError};
 
 use crate::place::Place;
 use crate::schema::Table;
 use crate::{Error, Result};
 
 pub use commit::Mark;
-pub(crate) use commit::Change;
-pub(crate) use encode::{GROUP_ROWS, properties};
+pub(crate) use commit::{Change, now};
+pub(crate) use encode::Encoder;
 pub(crate) use part::{Part, add};
 pub(crate) use rows::{asked, fit, sorted, split};
 pub use scan::Scan;
@@ -47,6 +47,8 @@ pub(crate) struct Handle {
     log: LogStoreRef,
     /// Held while the log is changed or read anew.
     turn: tokio::sync::Mutex<()>,
+    /// The version at which the log was summed up last, if that is known.
+    summed: tokio::sync::Mutex<Option<u64>>,
     now: RwLock<Now>,
     hot: RwLock<Option<Arc<dyn Hot>>>,
 }
@@ -72,6 +74,7 @@ impl Handle {
             place: Arc::clone(place),
             log: place.log_store(table.name)?,
             turn: tokio::sync::Mutex::new(()),
+            summed: tokio::sync::Mutex::new(None),
             now: RwLock::default(),
             hot: RwLock::new(None),
         })
@@ -119,28 +122,24 @@ impl Handle {
 
     /// Reads what is new in the log; the turn is ours.
     async fn look(&self) -> Result<()> {
-        let mut now = self.now();
-        let mut delta = now.delta.take().unwrap_or_else(|| DeltaTable::new(self.log.clone()));
+        let mut delta = self.now().delta.unwrap_or_else(|| DeltaTable::new(self.log.clone()));
         let fresh = delta.version().is_none();
-        match delta.update_state().await {
-            Ok(()) => {}
-            Err(DeltaTableError::NotATable(_)) if fresh => {
-                now.looked = Some(Instant::now());
-                self.set(now);
-                return Ok(());
-            }
-            Err(error) => {
-                // Whatever is wrong, what was known of it is not true any more.
-                self.set(Now::default());
-                let gone = matches!(error, DeltaTableError::NotATable(_)) || self.is_gone().await;
-                return Err(match gone {
-                    true => Error::Gone { table: self.table.name, place: self.place.to_string() },
-                    false => Error::of(self.table.name)(error),
-                });
-            }
+        if let Err(error) = delta.update_state().await {
+            let gone = self.is_gone().await;
+            // Whatever is wrong, what was known of it is not true any more.
+            let looked = (fresh && gone).then(Instant::now);
+            self.set(Now { looked, ..Now::default() });
+            return match (gone, fresh) {
+                // It has not begun yet.
+                (true, true) => Ok(()),
+                (true, false) => {
+                    Err(Error::Gone { table: self.table.name, place: self.place.to_string() })
+                }
+                (false, _) => Err(Error::of(self.table.name)(error)),
+            };
         }
         self.check(&delta)?;
-        self.take(delta)
+        self.take(delta, Change::Append)
     }
 
     /// Whether nothing is left of a table that was there.
@@ -152,8 +151,8 @@ impl Handle {
         *self.now.write().unwrap_or_else(PoisonError::into_inner) = now;
     }
 
-    /// Makes a version the newest that is known; `landed` says that our own rows are in it.
-    fn take_landed(&self, delta: DeltaTable, landed: bool) -> Result<()> {
+    /// Makes a version the newest that is known, after this change.
+    fn take(&self, delta: DeltaTable, change: Change) -> Result<()> {
         let before = self.now().parts;
         let known: std::collections::HashMap<&str, &Arc<Part>> =
             before.iter().map(|part| (part.path.as_str(), part)).collect();
@@ -167,16 +166,15 @@ impl Handle {
         }
         // The oldest first, whatever order the log gives them in.
         parts.sort_by(|a, b| (a.day, a.written, &a.path).cmp(&(b.day, b.written, &b.path)));
-        let fresh = Now { delta: Some(delta), parts: Arc::new(parts), looked: Some(Instant::now()) };
+        let fresh =
+            Now { delta: Some(delta), parts: Arc::new(parts), looked: Some(Instant::now()) };
         let mut now = self.now.write().unwrap_or_else(PoisonError::into_inner);
         *now = fresh;
-        if landed && let Some(hot) = &*self.hot.read().unwrap_or_else(PoisonError::into_inner) {
+        if change == Change::Land
+            && let Some(hot) = &*self.hot.read().unwrap_or_else(PoisonError::into_inner)
+        {
             hot.landed(self.table);
         }
         Ok(())
-    }
-
-    fn take(&self, delta: DeltaTable) -> Result<()> {
-        self.take_landed(delta, false)
     }
 }

@@ -34,10 +34,18 @@ pub(crate) struct Part {
 impl Part {
     /// What the log says of a file.
     pub(crate) fn of(table: &Table, view: &LogicalFileView) -> Part {
-        Part::new(table, view.add_action())
+        let add = Add {
+            path: view.path().into_owned(),
+            partition_values: view.partition_values_map(),
+            size: view.size(),
+            modification_time: view.modification_time(),
+            stats: view.stats(),
+            ..Add::default()
+        };
+        Part::new(table, add)
     }
 
-    pub(crate) fn new(table: &Table, add: Add) -> Part {
+    fn new(table: &Table, add: Add) -> Part {
         let told = add.stats.as_deref().and_then(|text| serde_json::from_str(text).ok());
         let told: Value = told.unwrap_or_default();
         let day = add.partition_values.get(DAY).and_then(Option::as_deref);
@@ -155,7 +163,8 @@ pub(crate) fn add(
         }
     }
     let rows = metadata.file_metadata().num_rows();
-    let told = json!({"numRecords": rows, "minValues": least, "maxValues": most, "nullCount": nulls});
+    let told =
+        json!({"numRecords": rows, "minValues": least, "maxValues": most, "nullCount": nulls});
     Add {
         path,
         partition_values: HashMap::from([(DAY.to_owned(), Some(calendar::day(day)))]),

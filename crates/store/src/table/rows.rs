@@ -60,13 +60,17 @@ fn days(table: &Table, batch: &RecordBatch) -> Vec<i32> {
 }
 
 /// Rows that were fitted, sorted, apart by day.
-pub(crate) fn sorted(table: &'static Table, batches: &[RecordBatch]) -> Result<Vec<(i32, RecordBatch)>> {
+pub(crate) fn sorted(
+    table: &'static Table,
+    batches: &[RecordBatch],
+) -> Result<Vec<(i32, RecordBatch)>> {
     let Some(first) = batches.first() else { return Ok(Vec::new()) };
     let whole = match batches {
         [one] => one.clone(),
         // Dictionaries of different batches differ: they become plain text together.
         many => {
-            let plain: Result<Vec<RecordBatch>> = many.iter().map(|batch| plain(table, batch)).collect();
+            let plain: Result<Vec<RecordBatch>> =
+                many.iter().map(|batch| plain(table, batch)).collect();
             let plain = plain?;
             let schema = plain.first().map_or_else(|| first.schema(), RecordBatch::schema);
             concat_batches(&schema, &plain)?

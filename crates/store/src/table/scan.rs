@@ -24,7 +24,7 @@ use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_optimizer::pruning::PruningPredicate;
+use datafusion::physical_optimizer::pruning::PruningPredicateBuilder;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
 use datafusion::physical_plan::union::UnionExec;
@@ -61,15 +61,18 @@ impl Scan {
     fn candidates(&self, filter: Option<&Arc<dyn PhysicalExpr>>) -> Vec<&Arc<Part>> {
         let all = || self.parts.iter().collect();
         let Some(filter) = filter else { return all() };
-        let Ok(predicate) = PruningPredicate::try_new(Arc::clone(filter), self.table.asked()) else {
-            return all();
-        };
+        let predicate = PruningPredicateBuilder::new().with_file_schema(self.table.asked());
+        let Some(predicate) = predicate.build(Arc::clone(filter)) else { return all() };
         let statistics = self.parts.iter().map(|part| Arc::clone(&part.statistics)).collect();
         let statistics = PrunableStatistics::new(statistics, self.table.asked());
         match predicate.prune(&statistics) {
-            Ok(keep) => {
-                self.parts.iter().zip(keep).filter(|(_, keep)| *keep).map(|(part, _)| part).collect()
-            }
+            Ok(keep) => self
+                .parts
+                .iter()
+                .zip(keep)
+                .filter(|(_, keep)| *keep)
+                .map(|(part, _)| part)
+                .collect(),
             Err(_) => all(),
         }
     }
@@ -117,12 +120,13 @@ impl Scan {
         let mut fields = self.table.asked().fields().to_vec();
         let day = fields.pop().into_iter().collect::<Vec<_>>();
         let own = datafusion::arrow::datatypes::Schema::new(fields);
+        let schema = TableSchema::builder(Arc::new(own)).with_table_partition_cols(day).build();
         let cache = runtime.cache_manager.get_file_metadata_cache();
         let reader = CachedParquetFileReaderFactory::new(Arc::clone(self.place.storage()), cache);
         let mut options = TableParquetOptions::default();
         options.global = state.config().options().execution.parquet.clone();
         options.global.pushdown_filters = true;
-        let mut source = ParquetSource::new(TableSchema::new(Arc::new(own), day))
+        let mut source = ParquetSource::new(schema)
             .with_table_parquet_options(options)
             .with_enable_page_index(true)
             .with_parquet_file_reader_factory(Arc::new(reader));
@@ -188,7 +192,8 @@ impl TableProvider for Scan {
             )?);
         }
         if plans.is_empty() {
-            let schema = datafusion::physical_plan::project_schema(&self.table.asked(), projection)?;
+            let schema =
+                datafusion::physical_plan::project_schema(&self.table.asked(), projection)?;
             return Ok(Arc::new(EmptyExec::new(schema)));
         }
         UnionExec::try_new(plans)

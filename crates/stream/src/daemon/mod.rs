@@ -36,8 +36,11 @@ use crate::wire::{Guard, Link, Listener, Proven, Server};
 
 pub use sampling::Sampling;
 pub use section::{Section, duration, size};
-pub use settings::{Listen, Settings, SinkKind, SinkSettings, Upstream};
+pub use settings::{Listen, Settings, SinkKind, SinkSettings, StoreSettings, Upstream};
 pub use trust::Trust;
+
+/// Makes a sink that keeps everything in a store; it says what it does through the other argument.
+pub type MakeStore<'a> = dyn Fn(&StoreSettings, &Arc<Told>) -> io::Result<Box<dyn Sink>> + 'a;
 
 /// A daemon at work.
 #[derive(Debug)]
@@ -69,6 +72,23 @@ impl Daemon {
     /// # Errors
     /// The state can not be used, or an address not be listened on.
     pub fn start(settings: Settings, told: Arc<Told>, clock: Arc<Clock>) -> io::Result<Daemon> {
+        let none = |_: &StoreSettings, _: &Arc<Told>| -> io::Result<Box<dyn Sink>> {
+            Err(io::Error::other("this netra is built without the store"))
+        };
+        Daemon::start_with(settings, told, clock, &none)
+    }
+
+    /// Starts everything; `store` makes the sinks of kind `store`, which this crate knows only by
+    /// their settings.
+    ///
+    /// # Errors
+    /// As for [`Daemon::start`], or a store can not be opened.
+    pub fn start_with(
+        settings: Settings,
+        told: Arc<Told>,
+        clock: Arc<Clock>,
+        store: &MakeStore<'_>,
+    ) -> io::Result<Daemon> {
         let storage = Arc::new(Folder::new(&settings.state, settings.durable)?);
         let lock = lock(&settings.state)?;
         let own = Producer {
@@ -95,7 +115,7 @@ impl Daemon {
             _lock: lock,
         };
         // Sinks and listeners first: what can fail, fails before anything is read.
-        let begun = daemon.begin();
+        let begun = daemon.begin(store);
         if let Err(error) = begun {
             daemon.end(Duration::ZERO);
             return Err(error);
@@ -103,7 +123,7 @@ impl Daemon {
         Ok(daemon)
     }
 
-    fn begin(&mut self) -> io::Result<()> {
+    fn begin(&mut self, store: &MakeStore<'_>) -> io::Result<()> {
         let settings = self.settings.clone();
         let method = settings.trust.method()?;
         let mut listeners = Vec::new();
@@ -130,6 +150,7 @@ impl Daemon {
                 SinkKind::Null => Box::new(Null),
                 SinkKind::Lines(form, path) => Box::new(Lines::new(path, *form, settings.durable)),
                 SinkKind::Trace(folder) => Box::new(Trace::new(folder, settings.durable)),
+                SinkKind::Store(of) => store(of, &self.intake.told)?,
             };
             let (name, intake) = (sink.name.clone(), Arc::clone(&self.intake));
             let runner = Runner { name, sink: made, intake };
@@ -208,6 +229,7 @@ impl Daemon {
         while self.servers.iter().any(|server| server.connections() > 0) && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(2));
         }
+        self.intake.drain();
         let until = Instant::now() + drain;
         while !self.intake.is_drained() && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(5));

@@ -1,6 +1,7 @@
 //! A table of the daemon's file, read key by key. Every problem is noted, none ends the reading; what
 //! nobody asked for at the end is unknown.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -140,6 +141,28 @@ impl<'a> Section<'a> {
         })
     }
 
+    /// A table of texts, each of which is read; their keys are whatever they are.
+    pub fn each<T>(
+        &mut self,
+        key: &str,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> BTreeMap<String, T> {
+        let mut read = BTreeMap::new();
+        for (name, value) in self.inner(key).unwrap_or_default() {
+            let parsed = match value {
+                Value::String(text) => parse(&text),
+                _ => Err("a text in quotes belongs here".to_owned()),
+            };
+            match parsed {
+                Ok(value) => {
+                    read.insert(name, value);
+                }
+                Err(error) => self.complain(key, format!("{name}: {error}")),
+            }
+        }
+        read
+    }
+
     /// The problems found so far, for a section inside this one.
     pub fn problems(&mut self) -> &mut Vec<String> {
         self.problems
@@ -189,6 +212,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         "s" => number.checked_mul(1000),
         "min" => number.checked_mul(60_000),
         "h" => number.checked_mul(3_600_000),
+        "d" => number.checked_mul(86_400_000),
         _ => None,
     };
     milliseconds.map(Duration::from_millis).ok_or_else(wrong)

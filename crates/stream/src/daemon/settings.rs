@@ -1,5 +1,6 @@
 //! What a daemon is to do, from its file. Reading it finds every problem, not only the first.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -81,6 +82,35 @@ pub enum SinkKind {
     Trace(PathBuf),
     /// Writes events as lines of text into this file.
     Lines(Form, PathBuf),
+    /// Keeps everything in the tables of a store.
+    Store(StoreSettings),
+}
+
+/// How a store is kept; what the texts mean is the store's business.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreSettings {
+    /// Where it is: an absolute path or a URL; the user's own if nothing is said.
+    pub place: Option<String>,
+    /// How long rows gather before they are committed.
+    pub every: Duration,
+    /// Whether files are put together, cleaned up and expired here.
+    pub maintain: bool,
+    /// How long a table's rows are kept, by the table's name.
+    pub keep: BTreeMap<String, Duration>,
+    /// How large a table may become, by its name: the oldest days go first.
+    pub limit: BTreeMap<String, u64>,
+}
+
+impl Default for StoreSettings {
+    fn default() -> StoreSettings {
+        StoreSettings {
+            place: None,
+            every: Duration::from_secs(10),
+            maintain: true,
+            keep: BTreeMap::new(),
+            limit: BTreeMap::new(),
+        }
+    }
 }
 
 impl Settings {
@@ -276,8 +306,26 @@ fn lines(name: &str) -> Option<Form> {
     Form::from_name(name).filter(|form| form.is_lines())
 }
 
+/// The settings of a store.
+fn store(section: &mut Section<'_>) -> StoreSettings {
+    let default = StoreSettings::default();
+    StoreSettings {
+        place: section.text("place"),
+        every: section.duration("every", default.every),
+        maintain: section.switch("maintain", default.maintain),
+        keep: section.each("keep", super::section::duration),
+        limit: section.each("limit", super::section::size),
+    }
+}
+
 fn sink(mut section: Section<'_>) -> Option<SinkSettings> {
     let word = section.needed("kind");
+    if word == "store" {
+        let kind = SinkKind::Store(store(&mut section));
+        let name = section.text("name").unwrap_or(word);
+        section.end();
+        return Some(SinkSettings { name, kind });
+    }
     let path = section.path("path");
     let kind = match (word.as_str(), path) {
         ("null", None) => Some(SinkKind::Null),
@@ -298,7 +346,10 @@ fn sink(mut section: Section<'_>) -> Option<SinkSettings> {
             let all = Form::ALL.iter().filter(|form| form.is_lines());
             let forms: Vec<&str> = all.map(|form| form.name()).collect();
             let forms = forms.join(", ");
-            section.complain("kind", format!("{other} is no sink; there are null, trace, {forms}"));
+            section.complain(
+                "kind",
+                format!("{other} is no sink; there are null, store, trace, {forms}"),
+            );
             None
         }
     };
@@ -338,6 +389,29 @@ mod tests {
         assert_eq!(node.filter.layers, [Layer::Stdio, Layer::Mpiio]);
         assert_eq!(settings.upstreams[0].address, Address::Tcp("hub:4040".to_owned()));
         assert_eq!(settings.drain, Duration::from_secs(5));
+    }
+
+    #[test]
+    fn a_store_says_how_long_it_keeps_what() {
+        let text = r#"
+            state = "/var/lib/netra"
+            [[listen]]
+            address = "unix:/run/netra/hub"
+            [[sink]]
+            kind = "store"
+            place = "/data/netra"
+            every = "3s"
+            keep = { events = "30d", activity = "8760h" }
+            limit = { events = "10GiB" }
+            "#;
+        let SinkKind::Store(store) = &Settings::parse(text).unwrap().sinks[0].kind else {
+            panic!("no store");
+        };
+        assert_eq!((store.place.as_deref(), store.every.as_secs()), (Some("/data/netra"), 3));
+        assert_eq!(store.keep["events"], Duration::from_secs(30 * 86_400));
+        assert_eq!((store.limit["events"], store.maintain), (10 << 30, true));
+        let wrong = Settings::parse(&text.replace("30d", "long")).unwrap_err();
+        assert_eq!(wrong, ["[sink] keep: events: \"long\" is no duration such as 250ms"]);
     }
 
     #[test]

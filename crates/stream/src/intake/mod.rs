@@ -81,6 +81,8 @@ struct Inner {
     images: Option<Images>,
     /// Counts changes of the images.
     version: u64,
+    /// Nothing more comes in: sinks are to take what is here.
+    draining: bool,
     stopping: bool,
 }
 
@@ -191,6 +193,7 @@ impl Intake {
             own: setup.own,
             images: setup.images.then_some(images),
             version: 1,
+            draining: false,
             stopping: false,
             dirty: BTreeSet::new(),
             finished: VecDeque::new(),
@@ -388,10 +391,17 @@ impl Intake {
     #[must_use]
     pub fn wait_news(&self, position: u64, patience: Duration) -> bool {
         let inner = self.lock();
-        let waiting = |inner: &mut Inner| inner.spool.end() <= position && !inner.stopping;
+        let waiting =
+            |inner: &mut Inner| inner.spool.end() <= position && !inner.draining && !inner.stopping;
         let waited = self.news.wait_timeout_while(inner, patience, waiting);
         let (inner, _) = waited.unwrap_or_else(PoisonError::into_inner);
         inner.spool.end() > position
+    }
+
+    /// The spool's id.
+    #[must_use]
+    pub fn spool_id(&self) -> u64 {
+        self.lock().spool.id()
     }
 
     /// The position behind the newest frame.
@@ -438,6 +448,18 @@ impl Intake {
         let inner = self.lock();
         let end = inner.spool.end();
         inner.outlets.iter().all(|outlet| outlet.position >= end)
+    }
+
+    /// Nothing more comes in: sinks that like to wait for more do not.
+    pub fn drain(&self) {
+        self.lock().draining = true;
+        self.news.notify_all();
+    }
+
+    /// Whether sinks are to take what is here.
+    #[must_use]
+    pub fn is_draining(&self) -> bool {
+        self.lock().draining
     }
 
     /// The daemon ends: whoever waits is let go.

@@ -10,6 +10,7 @@ mod null;
 mod trace;
 
 use std::io;
+use std::time::Duration;
 
 use crate::batch::{Batch, Images};
 
@@ -21,8 +22,26 @@ pub use trace::{Kept, Trace, kept};
 /// the daemon's checkpoint; at most a few hundred bytes.
 pub type Mark = Vec<u8>;
 
+/// How often a sink makes durable what it has, while something comes, if it does not say otherwise.
+pub const COMMIT_EVERY: Duration = Duration::from_millis(250);
+
 /// Where batches end.
 pub trait Sink: Send {
+    /// Says where the next batch lies: in which spool, and the position behind it. No other batch
+    /// has the same, so that a sink that keeps its own account knows a batch again. Said before
+    /// [`Sink::resume`] too, with the position from which batches come.
+    fn at(&mut self, _spool: u64, _position: u64) {}
+
+    /// How often it wants to commit while something comes.
+    fn pace(&self) -> Duration {
+        COMMIT_EVERY
+    }
+
+    /// Whether it wants to commit at once.
+    fn is_full(&self) -> bool {
+        false
+    }
+
     /// Takes a batch. What it refers to (names, files, call sites of its process) is in `images`, if
     /// it arrived. Nothing need be durable yet. An error means that the batch comes again later.
     ///

@@ -1,0 +1,145 @@
+//! `netra store`: what a store holds, whether it is right, and keeping it small.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use netra_event::Bytes;
+use netra_store::maintain::LINGER;
+use netra_store::schema::TABLES;
+use netra_store::{Place, Store};
+use netra_stream::daemon;
+
+use crate::output;
+
+const EXAMPLES: &str = "\
+A daemon with a store sink does all this by itself, at low priority; by hand it is for a store that
+nobody keeps, and for looking. Readers see a table before or after a change, never between.
+
+Examples:
+  netra store stats                              what is there: files, rows, bytes, days
+  netra store check --deep                       read every byte, compare events with the ledger
+  netra store compact                            put small files together
+  netra store expire events --keep 30d           rows older than that go
+  netra store expire events --limit 100GiB       the oldest days go until it fits";
+
+/// What to do with which store.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The store [default: NETRA_STORE, or the user's own]
+    #[arg(long, value_name = "DIR|URL", global = true)]
+    store: Option<String>,
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// Say what every table holds
+    Stats,
+    /// Say what is not as it was written; exit code 1 if anything is not
+    Check {
+        /// Read every file from its first to its last byte
+        #[arg(long)]
+        deep: bool,
+    },
+    /// Put small files together, and remove what no version needs any more
+    Compact {
+        /// Only this table
+        #[arg(value_name = "TABLE")]
+        table: Option<String>,
+    },
+    /// Remove old rows of a table
+    Expire {
+        /// The table
+        #[arg(value_name = "TABLE")]
+        table: String,
+        /// Rows older than this go, such as 30d
+        #[arg(long, value_name = "TIME", value_parser = daemon::duration, required_unless_present = "limit")]
+        keep: Option<Duration>,
+        /// The oldest go until the table is no longer than this, such as 100GiB
+        #[arg(long, value_name = "SIZE", value_parser = daemon::size)]
+        limit: Option<u64>,
+    },
+}
+
+/// Something is not as it should be.
+const WRONG: u8 = 1;
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    let place = match &args.store {
+        Some(text) => Place::parse(text)?,
+        None => Place::usual()?,
+    };
+    let store = Store::open(place)?;
+    let runtime = tokio::runtime::Runtime::new().context("starting the runtime")?;
+    let mut out = output::open(Path::new("-"))?;
+    let well = runtime.block_on(work(&store, &args.what, &mut out))?;
+    out.flush().context("writing the output")?;
+    Ok(if well { ExitCode::SUCCESS } else { ExitCode::from(WRONG) })
+}
+
+async fn work(store: &Store, what: &What, out: &mut dyn std::io::Write) -> Result<bool> {
+    match what {
+        What::Stats => stats(store, out).await,
+        What::Check { deep } => {
+            let problems = store.check(*deep).await;
+            for problem in &problems {
+                writeln!(out, "{problem}")?;
+            }
+            if problems.is_empty() {
+                writeln!(out, "{} is in order", store.place())?;
+            }
+            Ok(problems.is_empty())
+        }
+        What::Compact { table } => {
+            let all = || TABLES.iter().map(|table| table.name.to_owned()).collect();
+            for table in table.clone().map_or_else(all, |table| vec![table]) {
+                let (before, after) = store.compact(&table, 2).await?;
+                store.checkpoint(&table, 1).await?;
+                let removed = store.clean(&table, LINGER).await?;
+                if before + removed > 0 {
+                    writeln!(out, "{table}: {before} files became {after}, {removed} removed")?;
+                }
+            }
+            Ok(true)
+        }
+        What::Expire { table, keep, limit } => {
+            let (files, bytes) = store.expire(table, *keep, *limit).await?;
+            writeln!(out, "{table}: {files} files, {} have expired", Bytes(bytes))?;
+            Ok(true)
+        }
+    }
+}
+
+async fn stats(store: &Store, out: &mut dyn std::io::Write) -> Result<bool> {
+    let mut well = true;
+    writeln!(
+        out,
+        "{:<14} {:>8} {:>14} {:>10} {:>8}  days",
+        "table", "files", "rows", "size", "version"
+    )?;
+    for (table, stats) in store.stats().await {
+        match stats {
+            Ok(stats) => {
+                let rows = stats.rows.map_or("?".to_owned(), |rows| rows.to_string());
+                let days =
+                    stats.days.map_or(String::new(), |(first, last)| format!("{first} to {last}"));
+                let size = Bytes(stats.bytes).to_string();
+                writeln!(
+                    out,
+                    "{table:<14} {:>8} {rows:>14} {size:>10} {:>8}  {days}",
+                    stats.files, stats.version
+                )?;
+            }
+            Err(error) => {
+                well = false;
+                writeln!(out, "{table:<14} {error}")?;
+            }
+        }
+    }
+    Ok(well)
+}

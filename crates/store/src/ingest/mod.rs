@@ -1,0 +1,150 @@
+//! From the spool into the tables: a sink of the daemon. Batches become rows at once and are seen by queries at once; now and then
+//! they are committed, one commit a table.
+//!
+//! **Once.** With its rows a commit says how far in the spool they reach (Delta's application transaction: its id is the spool, its
+//! version the position). After a crash the daemon gives batches again from its last mark; each table leaves out those that it has. So
+//! it does not matter which of the tables were committed when the power went. Several hubs write the same tables, each under its own
+//! spool's name.
+//!
+//! **Nothing is refused.** A batch that is not what its head says is counted and left out; a table that can not be written stops
+//! the sink, and the spool keeps what comes.
+
+mod ending;
+mod errno;
+mod event;
+mod heard;
+mod pending;
+mod quick;
+mod rollup;
+mod sheets;
+mod text;
+pub(crate) mod user;
+mod who;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::join_all;
+use netra_stream::batch::{Batch, Images};
+use netra_stream::sink::{Mark as Kept, Sink};
+use netra_stream::told::Told;
+use tokio::runtime::Handle as Runtime;
+
+use crate::schema::TABLES;
+use crate::table::Mark;
+use crate::{Result, Store};
+use pending::Pending;
+
+/// Rows that wait at most.
+const FULL: usize = 1 << 19;
+
+/// The sink that keeps everything in a store.
+pub struct Ingest {
+    store: Arc<Store>,
+    runtime: Runtime,
+    told: Arc<Told>,
+    every: Duration,
+    pending: Arc<Pending>,
+    spool: u64,
+    position: i64,
+}
+
+impl std::fmt::Debug for Ingest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Ingest {{ place: {}, spool: {} }}", self.store.place(), self.spool)
+    }
+}
+
+impl Ingest {
+    /// Puts batches into a store; `every` so often they are committed. Queries of this `store` see what waits.
+    #[must_use]
+    pub fn new(store: Arc<Store>, runtime: Runtime, told: Arc<Told>, every: Duration) -> Ingest {
+        let pending = Arc::<Pending>::default();
+        store.set_hot(Some(Arc::clone(&pending) as _));
+        Ingest { store, runtime, told, every, pending, spool: 0, position: 0 }
+    }
+
+    /// Under which name the spool's position stands in the tables.
+    fn name(&self) -> String {
+        format!("netra-spool-{:016x}", self.spool)
+    }
+
+    /// How far the tables are.
+    async fn past(&self) -> Result<BTreeMap<&'static str, i64>> {
+        let name = self.name();
+        let mut past = BTreeMap::new();
+        for table in TABLES.iter() {
+            if let Some(position) = self.store.mark(table.name, &name).await? {
+                past.insert(table.name, position);
+            }
+        }
+        Ok(past)
+    }
+
+    async fn land(&self) -> Result<()> {
+        let mark = Mark { name: self.name(), position: self.position };
+        let prepared = self.pending.prepare()?;
+        let landing = prepared.iter().map(async |prepared| {
+            let handle = self.store.handle(prepared.table.name)?;
+            handle.land(&prepared.batches, prepared.is_sorted, &mark).await
+        });
+        // Each table on its own: one that fails keeps no other from its rows.
+        let mut failed = None;
+        for landed in join_all(landing).await {
+            if let Err(error) = landed {
+                failed.get_or_insert(error);
+            }
+        }
+        match failed {
+            Some(error) => Err(error),
+            None => {
+                self.pending.settle();
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Sink for Ingest {
+    fn at(&mut self, spool: u64, position: u64) {
+        self.spool = spool;
+        // A spool of 2^63 bytes is nobody's.
+        self.position = position.cast_signed();
+    }
+
+    fn pace(&self) -> Duration {
+        self.every
+    }
+
+    fn is_full(&self) -> bool {
+        self.pending.rows() >= FULL
+    }
+
+    fn take(&mut self, batch: &Batch, images: &Images) -> io::Result<()> {
+        Ok(self.pending.take(self.position, batch, images)?)
+    }
+
+    fn commit(&mut self) -> io::Result<Kept> {
+        let odd = self.pending.take_odd();
+        if odd > 0 {
+            self.told.say(format_args!("{odd} batches are not what they say and are left out"));
+        }
+        self.runtime.block_on(self.land())?;
+        Ok(self.position.to_le_bytes().to_vec())
+    }
+
+    fn resume(&mut self, _: &[u8]) -> io::Result<()> {
+        // The tables know better than the mark how far they are.
+        let past = self.runtime.block_on(self.past())?;
+        self.pending.reset(past);
+        Ok(())
+    }
+}
+
+impl Drop for Ingest {
+    fn drop(&mut self) {
+        self.store.set_hot(None);
+    }
+}

@@ -1,0 +1,163 @@
+//! What events add up to, while they pass: calls, bytes and time by second, and by function and file.
+
+use datafusion::arrow::record_batch::RecordBatch;
+
+use super::event::{Codes, Row};
+use super::quick::Quick;
+use super::text::Texts;
+use super::who::{FileRow, NONE, Who};
+use crate::Result;
+use crate::schema::Table;
+use crate::sheet::{Cell, Sheet};
+
+/// Nanoseconds of a second.
+const SECOND: i64 = 1_000_000_000;
+
+/// What calls add up to.
+#[derive(Debug, Clone, Copy)]
+struct Sums {
+    calls: i64,
+    bytes: i64,
+    time: i64,
+    slowest: i64,
+    failed: i64,
+    first: i64,
+    last: i64,
+}
+
+impl Sums {
+    const NOTHING: Sums = Sums {
+        calls: 0,
+        bytes: 0,
+        time: 0,
+        slowest: 0,
+        failed: 0,
+        first: i64::MAX,
+        last: i64::MIN,
+    };
+
+    #[inline]
+    fn add(&mut self, row: &Row) {
+        self.calls += 1;
+        self.bytes = self.bytes.saturating_add(row.bytes);
+        self.time = self.time.saturating_add(row.duration);
+        self.slowest = self.slowest.max(row.duration);
+        self.failed += i64::from(row.error != NONE);
+        self.first = self.first.min(row.t);
+        self.last = self.last.max(row.t);
+    }
+
+    fn put(&self, sheet: &mut Sheet) {
+        sheet.put("calls", self.calls).put("bytes", self.bytes).put("time", self.time);
+        sheet.put("slowest", self.slowest).put("failed", self.failed);
+    }
+}
+
+/// The key of a second: who, when; layer and operation, file system and mount.
+type SecondKey = (u32, i64, [u32; 4]);
+/// The key of a function: who, the day, its code and the file's index.
+type FunctionKey = (u32, i32, u16, u32);
+
+/// Calls by second.
+#[derive(Debug, Default)]
+pub(super) struct Seconds {
+    sums: Quick<SecondKey, Sums>,
+}
+
+impl Seconds {
+    #[inline]
+    pub(super) fn add(&mut self, who: usize, row: &Row, names: [u32; 3], file: &FileRow) {
+        let second = row.t.div_euclid(SECOND);
+        let key = (who as u32, second, [names[0], names[1], file.file_system, file.mount]);
+        self.sums.entry(key).or_insert(Sums::NOTHING).add(row);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.sums.is_empty()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.sums.clear();
+    }
+
+    pub(super) fn batch(
+        &self,
+        table: &'static Table,
+        who: &[Who],
+        texts: &Texts,
+    ) -> Result<RecordBatch> {
+        let mut sheet = Sheet::of(table);
+        for (&(at, second, [layer, op, file_system, mount]), sums) in &self.sums {
+            let Some(of) = who.get(at as usize) else { continue };
+            about(&mut sheet, of, texts);
+            sheet.put("t", Cell::Time(second.saturating_mul(1_000_000)));
+            sheet.put("layer", texts.get(layer)).put("op", texts.get(op));
+            sheet.put("file_system", maybe(texts, file_system)).put("mount", maybe(texts, mount));
+            sums.put(&mut sheet);
+            sheet.end_row()?;
+        }
+        sheet.finish()
+    }
+}
+
+/// Calls by function and file.
+#[derive(Debug, Default)]
+pub(super) struct Functions {
+    sums: Quick<FunctionKey, Sums>,
+}
+
+impl Functions {
+    #[inline]
+    pub(super) fn add(&mut self, who: usize, row: &Row) {
+        let day = crate::calendar::day_of(row.t.div_euclid(1000));
+        let key = (who as u32, day, row.code, row.file);
+        self.sums.entry(key).or_insert(Sums::NOTHING).add(row);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.sums.is_empty()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.sums.clear();
+    }
+
+    pub(super) fn batch(
+        &self,
+        table: &'static Table,
+        who: &mut [Who],
+        texts: &mut Texts,
+        codes: &mut Codes,
+    ) -> Result<RecordBatch> {
+        let mut sheet = Sheet::of(table);
+        for (&(at, _, code, file), sums) in &self.sums {
+            let Some(of) = who.get_mut(at as usize) else { continue };
+            let [layer, op, function] = codes.get(code, texts);
+            let file = of.file(file, texts);
+            about(&mut sheet, of, texts);
+            sheet.put("layer", texts.get(layer)).put("op", texts.get(op));
+            sheet.put("function", texts.get(function));
+            if file.name != NONE {
+                sheet.put("file", texts.get(file.name)).put("file_id", file.id);
+                sheet.put("file_system", maybe(texts, file.file_system));
+                sheet.put("mount", maybe(texts, file.mount));
+            }
+            sums.put(&mut sheet);
+            sheet.put("t", Cell::Time(sums.first.div_euclid(1000)));
+            sheet.put("last", Cell::Time(sums.last.div_euclid(1000)));
+            sheet.end_row()?;
+        }
+        sheet.finish()
+    }
+}
+
+fn maybe(texts: &Texts, number: u32) -> Option<&str> {
+    (number != NONE).then(|| texts.get(number))
+}
+
+/// Whose row it is.
+pub(super) fn about(sheet: &mut Sheet, who: &Who, texts: &Texts) {
+    sheet.put("job", texts.get(who.job)).put("rank", who.rank);
+    sheet.put("uid", who.uid).put("user", texts.get(who.user));
+    sheet.put("exe", texts.get(who.exe)).put("node", texts.get(who.node));
+}

@@ -1,0 +1,152 @@
+//! Is the store what was written? Logs and files are read, foreign things are named, and the ledger is compared with the events.
+
+use std::collections::{BTreeMap, HashSet};
+
+use datafusion::arrow::array::AsArray as _;
+use datafusion::arrow::datatypes::Int64Type;
+use datafusion::prelude::SessionContext;
+use deltalake::logstore::object_store::ObjectStoreExt as _;
+use deltalake::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+use crate::schema::{self, TABLES, Table};
+use crate::{Error, Result, Store};
+
+/// Something that is not as it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// What it is about: a table, a file, a process.
+    pub about: String,
+    /// What is wrong.
+    pub what: String,
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.about, self.what)
+    }
+}
+
+impl Store {
+    /// Everything that is wrong; nothing is changed. Reads every file from its first to its last byte if `deep`, else their feet.
+    pub async fn check(&self, deep: bool) -> Vec<Problem> {
+        let mut problems = self.foreign();
+        for table in TABLES.iter() {
+            if let Err(error) = self.check_table(table, deep, &mut problems).await {
+                problems.push(Problem { about: table.name.to_owned(), what: error.to_string() });
+            }
+        }
+        match self.check_ledger().await {
+            Ok(found) => problems.extend(found),
+            Err(error) => {
+                problems.push(Problem { about: "ledger".to_owned(), what: error.to_string() });
+            }
+        }
+        problems
+    }
+
+    /// Things in the directory that are no tables.
+    fn foreign(&self) -> Vec<Problem> {
+        let Some(folder) = self.place().path() else { return Vec::new() };
+        let mut problems = Vec::new();
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if schema::table(&name).is_none() {
+                problems.push(Problem { about: name, what: "is no table of a store".to_owned() });
+            }
+        }
+        problems.sort_by(|a, b| a.about.cmp(&b.about));
+        problems
+    }
+
+    async fn check_table(
+        &self,
+        table: &'static Table,
+        deep: bool,
+        problems: &mut Vec<Problem>,
+    ) -> Result<()> {
+        let parts = self.handle(table.name)?.parts().await?;
+        let mut seen = HashSet::new();
+        for part in parts.iter() {
+            let about = format!("{}/{}", table.name, part.path);
+            if !seen.insert(&part.path) {
+                let what = "is in the log twice".to_owned();
+                problems.push(Problem { about: about.clone(), what });
+            }
+            let place = self.place().table(table.name);
+            let place = part.path.split('/').fold(place, |at, name| at.join(name));
+            let read = match self.place().storage().get(&place).await {
+                Ok(found) => found.bytes().await.map_err(Error::from),
+                Err(error) => Err(error.into()),
+            };
+            let found = read.and_then(|bytes| rows(bytes, deep));
+            match found {
+                Ok(rows) if part.rows.is_none_or(|known| known == rows) => {}
+                Ok(rows) => {
+                    let known = part.rows.unwrap_or(0);
+                    let what = format!("has {rows} rows, and its log says {known}");
+                    problems.push(Problem { about, what });
+                }
+                Err(error) => problems.push(Problem { about, what: error.to_string() }),
+            }
+        }
+        Ok(())
+    }
+
+    /// Processes of which other events are here than their node has sent.
+    async fn check_ledger(&self) -> Result<Vec<Problem>> {
+        let session = SessionContext::new_with_config(Store::settings());
+        for name in ["events", "ledger"] {
+            session.register_table(name, std::sync::Arc::new(self.scan(name).await?))?;
+        }
+        let sent = "select process, sum(sent) from ledger where final group by process";
+        let sent = numbers(&session, sent).await?;
+        let oldest = "select coalesce(min(day), date '1970-01-01') from events";
+        // Events that have expired are missing rightly: only accounts of days that are still here count.
+        let late = format!(
+            "select process, min(sent) from ledger where final and day > ({oldest}) group by process"
+        );
+        let late: HashSet<i64> = numbers(&session, &late).await?.into_keys().collect();
+        let here = "select process, count(*) from events where source = 'stream' group by process";
+        let here = numbers(&session, here).await?;
+        let mut problems = Vec::new();
+        for (process, sent) in sent {
+            let found = here.get(&process).copied().unwrap_or(0);
+            let what = match found.cmp(&sent) {
+                std::cmp::Ordering::Equal => continue,
+                std::cmp::Ordering::Less if !late.contains(&process) => continue,
+                std::cmp::Ordering::Less => {
+                    format!("{} of {sent} events are missing", sent - found)
+                }
+                std::cmp::Ordering::Greater => format!("{} events are here twice", found - sent),
+            };
+            problems.push(Problem { about: format!("process {process}"), what });
+        }
+        Ok(problems)
+    }
+}
+
+/// Reads a file; says how many rows it has.
+fn rows(bytes: bytes::Bytes, deep: bool) -> Result<u64> {
+    let reader = ParquetRecordBatchReaderBuilder::try_new(bytes)?;
+    let said = u64::try_from(reader.metadata().file_metadata().num_rows()).unwrap_or(0);
+    if !deep {
+        return Ok(said);
+    }
+    let mut found = 0;
+    for batch in reader.build()? {
+        found += batch?.num_rows() as u64;
+    }
+    Ok(found)
+}
+
+/// The answer to a question for two columns of numbers.
+async fn numbers(session: &SessionContext, question: &str) -> Result<BTreeMap<i64, i64>> {
+    let mut all = BTreeMap::new();
+    for batch in session.sql(question).await?.collect().await? {
+        let columns = [0, 1].map(|at| batch.column(at).as_primitive_opt::<Int64Type>().cloned());
+        if let [Some(keys), Some(values)] = columns {
+            all.extend(keys.values().iter().copied().zip(values.values().iter().copied()));
+        }
+    }
+    Ok(all)
+}
