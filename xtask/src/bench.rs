@@ -11,6 +11,7 @@ mod page;
 mod parse;
 mod python;
 mod report;
+mod store;
 mod stream;
 
 use anyhow::{Result, bail};
@@ -48,6 +49,11 @@ const BENCHES: &[Bench] = &[
         name: "report",
         says: "diagnosing logs: netra, Drishti and PyDarshan",
         run: report::run,
+    },
+    Bench {
+        name: "store",
+        says: "a hundred million events: committing, size and questions, beside DuckDB and SQLite",
+        run: store::run,
     },
     Bench {
         name: "stream",

@@ -55,6 +55,7 @@ const PYTHON: &[Need] = &[
         reason: "PyDarshan: its own library and example logs judge our reader",
     },
     Need { package: "drishti-io==0.8", reason: "Drishti: what our diagnosis is measured beside" },
+    Need { package: "deltalake==1.6.6", reason: "reads the tables of a store" },
     Need { package: "duckdb==2.0.0", reason: "takes tables of our Python package" },
     Need { package: "h5py==3.16.0", reason: "brings an HDF5 of its own, which netra must see" },
     Need { package: "maturin==1.16.0", reason: "builds our Python package" },

@@ -1,6 +1,8 @@
 //! Rows that go in come out: every table, every kind of column, over several days and commits.
 #![expect(clippy::unwrap_used, reason = "a test that can not go on ends there")]
 
+mod row;
+
 use std::sync::Arc;
 
 use datafusion::arrow::array::AsArray as _;
@@ -8,38 +10,9 @@ use datafusion::arrow::datatypes::Int64Type;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::arrow::util::pretty::pretty_format_batches;
 use datafusion::prelude::SessionContext;
-use netra_store::schema::{Kind, TABLES, Table};
-use netra_store::{Cell, Mark, Place, Sheet, Store};
-
-const DAY: i64 = 86_400_000_000;
-const START: i64 = 1_794_807_600_000_000;
-
-/// A row of a table, different for each number, with nulls where a column allows them now and then.
-fn row(sheet: &mut Sheet, table: &Table, number: i64) {
-    let text = format!("text {}", number % 7);
-    for (place, column) in (0..).zip(&table.columns) {
-        let cell = match column.kind {
-            _ if column.nullable && (number + place) % 3 == 0 => Cell::Null,
-            Kind::Text => Cell::Text(&text),
-            Kind::Long => Cell::Long(number * 1000 - place),
-            Kind::Short => Cell::Long(number % 1000),
-            Kind::Double => Cell::Double(number as f64 / 8.0),
-            Kind::Flag => Cell::Flag(number % 2 == 0),
-            Kind::Time => Cell::Time(START + number * DAY / 4),
-            Kind::Longs => Cell::Longs(&[1, 2, 3]),
-            Kind::Raw => Cell::Raw(b"\xff\x00raw"),
-            Kind::Day => Cell::Null,
-        };
-        sheet.put(&column.name, cell);
-    }
-    sheet.end_row().unwrap();
-}
-
-fn rows(table: &Table, numbers: std::ops::Range<i64>) -> RecordBatch {
-    let mut sheet = Sheet::new(table.name).unwrap();
-    numbers.for_each(|number| row(&mut sheet, table, number));
-    sheet.finish().unwrap()
-}
+use netra_store::schema::TABLES;
+use netra_store::{Mark, Place, Store};
+use row::rows;
 
 async fn ask(store: &Store, question: &str) -> Vec<RecordBatch> {
     let session = SessionContext::new_with_config(Store::settings());

@@ -14,8 +14,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use datafusion::arrow::record_batch::RecordBatch;
-use deltalake::DeltaTable;
 use deltalake::logstore::LogStoreRef;
+use deltalake::logstore::object_store::ObjectStoreExt as _;
+use deltalake::{DeltaTable, DeltaTableError};
 
 use crate::place::Place;
 use crate::schema::Table;
@@ -123,8 +124,15 @@ impl Handle {
     /// Reads what is new in the log; the turn is ours.
     async fn look(&self) -> Result<()> {
         let mut delta = self.now().delta.unwrap_or_else(|| DeltaTable::new(self.log.clone()));
-        let fresh = delta.version().is_none();
-        if let Err(error) = delta.update_state().await {
+        let (known, fresh) = (delta.version(), delta.version().is_none());
+        let updated = match delta.update_state().await {
+            // A log that has nothing new may be one that is not there any more.
+            Ok(()) if !fresh && delta.version() == known && self.lacks(known).await => {
+                Err(DeltaTableError::NotATable(self.table.name.to_owned()))
+            }
+            updated => updated,
+        };
+        if let Err(error) = updated {
             let gone = self.is_gone().await;
             // Whatever is wrong, what was known of it is not true any more.
             let looked = (fresh && gone).then(Instant::now);
@@ -140,6 +148,13 @@ impl Handle {
         }
         self.check(&delta)?;
         self.take(delta, Change::Append)
+    }
+
+    /// Whether the log entry of a version is missing; entries that were summed up may be.
+    async fn lacks(&self, version: Option<u64>) -> bool {
+        let log = self.place.table(self.table.name).join("_delta_log");
+        let entry = log.join(format!("{:020}.json", version.unwrap_or(0)));
+        self.place.storage().head(&entry).await.is_err() && self.is_gone().await
     }
 
     /// Whether nothing is left of a table that was there.
