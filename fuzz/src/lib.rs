@@ -14,9 +14,13 @@ use netra_darshan::record::header::Compression;
 use netra_darshan::{Log, Reason, Record, Records, text};
 use netra_event::Module;
 use netra_event::frame::{Head, Kind, Producer};
-use netra_stream::batch::{Batch, Image, Payload};
+use netra_stream::auth::Peer;
+use netra_stream::batch::{Batch, Form, Image, Message, Payload};
 use netra_stream::frame::{self, Subject};
 use netra_stream::ledger::Checkpoint;
+use netra_stream::render;
+use netra_stream::sample::{TAG, published};
+use netra_stream::topic::accept;
 use netra_stream::wire::{Frames, Hello};
 use std::io::{Cursor, sink};
 
@@ -134,6 +138,31 @@ pub fn frame(bytes: &[u8]) {
     }
     drop(Hello::unpack(body));
     drop(Checkpoint::unpack(bytes));
+}
+
+/// What a publisher sends: a message under a tag, text or JSON or anything. What is taken is what was sent.
+pub fn publish(bytes: &[u8]) {
+    let Some((&[form, metrics], rest)) = bytes.split_first_chunk() else { return };
+    let form = [Form::Bytes, Form::Text, Form::Json][usize::from(form % 3)];
+    let tag: &[u8] = if metrics & 1 == 0 { b"site.any" } else { TAG };
+    let peer = Peer { uid: Some(7), proven: true };
+    let sent = Message { tag, form, time: 0, uid: 0, bytes: rest };
+    let mut framed = Vec::new();
+    let subject = Subject::single(Kind::Message, Producer::default(), 0, 0, 0);
+    if frame::seal(&subject, &sent.pack(), &mut framed).is_err() {
+        return;
+    }
+    if let Ok(body) = accept(&framed, peer, 5) {
+        let kept = Message::unpack(&body).expect("what is kept is a message");
+        assert_eq!((kept.bytes, kept.tag, kept.uid, kept.time), (rest, tag, 7, 5));
+        assert!(tag != TAG || published(rest).is_ok());
+        render::message(&mut sink(), &kept).expect("nothing is written");
+    }
+    // And with a body that nobody packed.
+    let mut raw = Vec::new();
+    if frame::seal(&subject, bytes, &mut raw).is_ok() {
+        drop(accept(&raw, peer, 5));
+    }
 }
 
 fn subject(head: &Head) -> Subject {

@@ -49,6 +49,11 @@ fn rewrite() {
 }
 
 #[test]
+fn publish() {
+    replay("publish", netra_fuzz::publish);
+}
+
+#[test]
 fn frame() {
     replay("frame", netra_fuzz::frame);
 }

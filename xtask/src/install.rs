@@ -34,6 +34,7 @@ const DEBIAN: &[Need] = &[
     Need { package: "g++", reason: "compiles the end-to-end program in C++" },
     Need { package: "liburing-dev", reason: "compiles the end-to-end program with io_uring" },
     Need { package: "binutils", reason: "nm lists what the preload library exports" },
+    Need { package: "iproute2", reason: "makes a network of two hosts that can be cut" },
     Need { package: "mount", reason: "makes a disk of 1 MiB that can be full" },
     Need { package: "perl", reason: "an application whose calls are counted" },
     Need { package: "tar", reason: "an application whose calls are counted" },

@@ -81,7 +81,7 @@ fn tests(run: &Run) -> Result<()> {
     // Built once: a hundred end-to-end test processes need not ask cargo for it.
     command.env("E2E_LIBRARY", artifact::build()?);
     if run.long {
-        command.env("NETRA_TEST_LONG", "1");
+        command.env("NETRA_TEST_LONG", "1").env("NETRA_LONG", "1");
     }
     start(&mut command)
 }

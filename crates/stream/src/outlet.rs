@@ -17,6 +17,14 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from
 /// How often a sink looks whether the daemon ends, once nothing more comes in.
 const DRAIN_LOOK: Duration = Duration::from_millis(2);
 
+/// Why a sink stops.
+enum End {
+    /// The daemon ends.
+    Stopped,
+    /// It was too far behind and shall go on elsewhere.
+    Moved,
+}
+
 /// A sink, its name, and what it reads.
 pub struct Runner {
     /// Its name: that in checkpoints.
@@ -39,7 +47,11 @@ impl Runner {
         let mut pause = PAUSES.0;
         while !self.intake.is_stopping() {
             let begun = Instant::now();
-            let Err(error) = self.session() else { return };
+            let error = match self.session() {
+                Ok(End::Stopped) => return,
+                Ok(End::Moved) => continue,
+                Err(error) => error,
+            };
             told::add(&self.intake.told.counters.sink_failures, 1);
             self.intake.told.say(format_args!("sink {}: {error}", self.name));
             pause = if begun.elapsed() > PAUSES.1 { PAUSES.0 } else { (pause * 2).min(PAUSES.1) };
@@ -50,8 +62,8 @@ impl Runner {
         }
     }
 
-    /// From the last mark on, until the sink fails or the daemon ends.
-    fn session(&mut self) -> io::Result<()> {
+    /// From the last mark on, until the sink fails, was moved on, or the daemon ends.
+    fn session(&mut self) -> io::Result<End> {
         let gone = || io::Error::other("no such sink");
         let (number, mut reader, mut outlet) = self.intake.outlet(&self.name).ok_or_else(gone)?;
         let spool = self.intake.spool_id();
@@ -62,6 +74,9 @@ impl Runner {
         let mut batch: Option<Batch> = None;
         let mut committed = Instant::now();
         loop {
+            if self.intake.was_moved(number, outlet.position) {
+                return Ok(End::Moved);
+            }
             while reader.has_more() || self.intake.fill(&mut reader)? {
                 while !self.sink.is_full() {
                     let Some(bytes) = reader.next() else { break };
@@ -87,13 +102,16 @@ impl Runner {
             let draining = self.intake.is_draining();
             let due = draining || committed.elapsed() >= pace || self.sink.is_full();
             if open && (stopping || due) {
+                let base = outlet.position;
                 outlet.mark = self.sink.commit()?;
                 outlet.position = reader.position();
                 committed = Instant::now();
-                self.intake.delivered(number, outlet.clone());
+                if !self.intake.delivered(number, base, outlet.clone()) {
+                    return Ok(End::Moved);
+                }
             }
             if stopping && reader.position() >= self.intake.end() {
-                return Ok(());
+                return Ok(End::Stopped);
             }
             if draining && !stopping {
                 std::thread::sleep(DRAIN_LOOK);

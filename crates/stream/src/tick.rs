@@ -5,11 +5,11 @@
 use netra_event::segment::Clock;
 use rustix::time::{ClockId, clock_gettime};
 
-/// A moment in ticks of this clock and in nanoseconds since 1970, taken close together.
+/// A moment in ticks of this clock and by the daemon's clock, taken close together.
 #[must_use]
-pub(crate) fn pair(clock: Clock) -> (u64, u64) {
+pub(crate) fn pair(clock: Clock, daemon: &crate::clock::Clock) -> (u64, u64) {
     let before = now(clock);
-    let time = nanoseconds(ClockId::Realtime);
+    let time = daemon.now();
     let after = now(clock);
     (before.wrapping_add(after.wrapping_sub(before) / 2), time)
 }
@@ -49,7 +49,8 @@ mod tests {
     #[test]
     fn ticks_and_time_go_on() {
         for clock in [Clock::Counter, Clock::Nanoseconds] {
-            let (first, second) = (pair(clock), pair(clock));
+            let daemon = crate::clock::Clock::default();
+            let (first, second) = (pair(clock, &daemon), pair(clock, &daemon));
             assert!(second.0 > first.0 && first.1 > 1_700_000_000_000_000_000);
         }
     }

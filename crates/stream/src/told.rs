@@ -44,12 +44,16 @@ counters! {
     segments, "netra_stream_segments", "gauge";
     /// Segments that could not be read.
     segments_refused, "netra_stream_segments_refused_total", "counter";
+    /// Logs made of processes that could not write their own.
+    logs_made, "netra_stream_logs_made_total", "counter";
     /// Connections that are open.
     connections, "netra_stream_connections", "gauge";
     /// Connections that were refused or broken off because of what came over them.
     connections_refused, "netra_stream_connections_refused_total", "counter";
     /// Events that sinks have got.
     events_delivered, "netra_stream_events_delivered_total", "counter";
+    /// Events that optional sinks were told to go without.
+    events_skipped, "netra_stream_events_skipped_total", "counter";
     /// Batches that a sink could not take at once.
     sink_failures, "netra_stream_sink_failures_total", "counter";
     /// Times an upstream could not be reached, or was lost.
@@ -64,7 +68,7 @@ pub struct Told {
     /// The counters.
     pub counters: Counters,
     /// Numbers by label that samplers and sinks add: metric name with its labels.
-    extra: Mutex<BTreeMap<String, u64>>,
+    extra: Mutex<BTreeMap<String, i64>>,
     quiet: bool,
     last: Mutex<String>,
 }
@@ -90,7 +94,7 @@ impl Told {
     }
 
     /// Sets a number with labels.
-    pub fn set(&self, metric: &str, value: u64) {
+    pub fn set(&self, metric: &str, value: i64) {
         if let Ok(mut extra) = self.extra.lock() {
             extra.insert(metric.to_owned(), value);
         }

@@ -25,7 +25,7 @@ use netra_stream::topic::{Publisher, Received, Subscriber};
 use netra_stream::wire::{Address, Caller as _, Hello, Proven, Purpose, VERSIONS};
 use tempfile::TempDir;
 
-const OPEN: Proven = Proven { method: Method::Open };
+const OPEN: Proven = Proven { method: Method::Open, tls: None };
 
 /// A daemon in a folder of its own.
 struct Place {
@@ -219,7 +219,7 @@ fn over_tcp_only_those_who_know_the_secret_are_let_in() {
     let place = Place::start_in(folder, lines);
     let call = |method: Method, purpose: Purpose| {
         let hello = Hello { versions: VERSIONS, name: "test".into(), spool: 0, time: 0, purpose };
-        Proven { method }.call(&place.address(0), &hello).map(|_| ())
+        Proven { method, tls: None }.call(&place.address(0), &hello).map(|_| ())
     };
     let known = |path: &Path| Method::Secret(Secret::read(path).unwrap());
     for purpose in [Purpose::Deliver, Purpose::Publish, Purpose::Subscribe] {
@@ -229,7 +229,7 @@ fn over_tcp_only_those_who_know_the_secret_are_let_in() {
         let refused = call(Method::Open, purpose).unwrap_err().to_string();
         assert!(refused.contains("asks for a shared secret"), "{refused}");
     }
-    let caller = Proven { method: known(&right) };
+    let caller = Proven { method: known(&right), tls: None };
     let mut publisher = Publisher::connect(&place.address(0), &caller, "test").unwrap();
     publisher.publish("t", Form::Text, b"hello").unwrap();
     assert_eq!(publisher.finish().unwrap(), 1);
@@ -241,7 +241,7 @@ fn a_hub_that_proves_nothing_is_not_believed() {
     let right = secret(folder.path(), "right", "the right secret");
     let lines = "[[listen]]\naddress = \"tcp:127.0.0.1:0\"\n[[sink]]\nkind = \"null\"\n";
     let place = Place::start_in(folder, lines);
-    let caller = Proven { method: Method::Secret(Secret::read(&right).unwrap()) };
+    let caller = Proven { method: Method::Secret(Secret::read(&right).unwrap()), tls: None };
     let refused = Publisher::connect(&place.address(0), &caller, "test").unwrap_err().to_string();
     assert_eq!(refused, "it does not prove itself, and a shared secret is set");
 }

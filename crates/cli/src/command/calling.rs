@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use netra_stream::auth::{Method, Munge, Secret};
+use netra_stream::wire::tls::{Client, Files};
 use netra_stream::wire::{Address, Proven};
 
 /// Which daemon, and how to prove who calls.
@@ -20,6 +21,15 @@ pub(crate) struct Calling {
     /// Prove with MUNGE who calls
     #[arg(long)]
     munge: bool,
+    /// Encrypt, and believe the daemon if an authority in this file vouches for it
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
+    /// Show this certificate to the daemon
+    #[arg(long, value_name = "FILE", requires = "ca", requires = "key")]
+    certificate: Option<PathBuf>,
+    /// The certificate's key
+    #[arg(long, value_name = "FILE", requires = "certificate")]
+    key: Option<PathBuf>,
 }
 
 impl Calling {
@@ -43,7 +53,27 @@ impl Calling {
             None if self.munge => Method::Munge(Munge::default()),
             None => Method::Open,
         };
-        Ok(Proven { method })
+        Ok(Proven { method, tls: self.encryption()? })
+    }
+
+    fn encryption(&self) -> Result<Option<Client>> {
+        if self.ca.is_none() {
+            return Ok(None);
+        }
+        let files = Files {
+            certificate: self.certificate.clone(),
+            key: self.key.clone(),
+            ca: self.ca.clone(),
+            clients: None,
+        };
+        let words = |(key, problem)| format!("--{key}: {problem}");
+        match files.load() {
+            Ok(tls) => Ok(tls.client),
+            Err(problems) => {
+                let lines: Vec<String> = problems.into_iter().map(words).collect();
+                bail!("{}", lines.join("; "))
+            }
+        }
     }
 }
 

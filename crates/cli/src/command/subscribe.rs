@@ -93,7 +93,13 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let enough = |face: &Face| args.count.is_some_and(|count| face.written >= count);
     while !enough(&face) && deadline.is_none_or(|deadline| Instant::now() < deadline) {
         match subscriber.receive().context("receiving")? {
-            Received::Batch(batch) => face.batch(&mut subscriber, &batch)?,
+            Received::Batch(batch) => {
+                face.batch(&mut subscriber, &batch)?;
+                // Whoever watches wants it now; while more is at hand, together.
+                if !subscriber.has_more() {
+                    face.out.flush()?;
+                }
+            }
             Received::Missed(loss) => {
                 face.live.missed();
                 face.missed = face.missed.saturating_add(loss.events);
@@ -129,13 +135,11 @@ impl Face {
             Ok(Some(Payload::Message(message))) => {
                 self.written += 1;
                 self.message(&message)?;
-                self.out.flush()?;
             }
             Ok(Some(Payload::Metrics(body))) => {
                 self.written += 1;
                 let sample = Sample::unpack(body).context("reading a sample")?;
                 render::sample(&mut self.out, &batch.head, &sample)?;
-                self.out.flush()?;
             }
             Ok(Some(_)) => {
                 let image = subscriber.image(&batch.head.producer);

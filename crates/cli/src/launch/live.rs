@@ -58,6 +58,7 @@ impl Live {
             sinks: vec![SinkSettings {
                 name: SINK.to_owned(),
                 kind: SinkKind::Trace(folder.join("trace")),
+                optional: false,
             }],
             drain: Duration::from_secs(60),
             ..Settings::nothing()

@@ -14,7 +14,7 @@
 //! Every proof is over both nonces, the hello and what binds it to the connection beneath (TLS), with
 //! the prover's role: one that was seen can not be sent back, sent again or used for another greeting.
 //! `docs/format/auth.md` has the bytes. The secret proves who is there, no more: on a network that others
-//! can change, TLS goes below it.
+//! can change, [`crate::wire::tls`] goes below it.
 
 mod munge;
 mod secret;

@@ -5,7 +5,9 @@
 //! sinks get what is there, as far as the time for that goes, then everything is kept. What a sink
 //! did not get it gets after the next start.
 
+mod inward;
 mod metrics;
+mod outward;
 mod sampling;
 mod section;
 mod settings;
@@ -32,15 +34,21 @@ use crate::sink::{Lines, Null, Sink, Trace};
 use crate::spool::{Folder, Storage as _};
 use crate::stop::Stop;
 use crate::told::Told;
+use crate::wire::tls::{Problem, Tls};
 use crate::wire::{Guard, Link, Listener, Proven, Server};
 
+pub use inward::Listen;
+pub use outward::{SinkKind, SinkSettings, StoreSettings, Upstream};
 pub use sampling::Sampling;
 pub use section::{Section, duration, size};
-pub use settings::{Listen, Settings, SinkKind, SinkSettings, StoreSettings, Upstream};
+pub use settings::Settings;
 pub use trust::Trust;
 
 /// Makes a sink that keeps everything in a store; it says what it does through the other argument.
 pub type MakeStore<'a> = dyn Fn(&StoreSettings, &Arc<Told>) -> io::Result<Box<dyn Sink>> + 'a;
+
+/// How long the end waits for a sink that does not answer.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A daemon at work.
 #[derive(Debug)]
@@ -91,6 +99,7 @@ impl Daemon {
     ) -> io::Result<Daemon> {
         let storage = Arc::new(Folder::new(&settings.state, settings.durable)?);
         let lock = lock(&settings.state)?;
+        storage.set_aside();
         let own = Producer {
             host: jenkins64(rustix::system::uname().nodename().to_bytes(), 0),
             start: clock.now(),
@@ -101,6 +110,7 @@ impl Daemon {
             own,
             images: !settings.sinks.is_empty() || !settings.listen.is_empty(),
             outlets: settings.outlets(),
+            optional: settings.optional(),
         };
         let intake = Arc::new(Intake::open(storage, setup, Arc::clone(&told), clock)?);
         let stop = Arc::new(Stop::new()?);
@@ -126,6 +136,10 @@ impl Daemon {
     fn begin(&mut self, store: &MakeStore<'_>) -> io::Result<()> {
         let settings = self.settings.clone();
         let method = settings.trust.method()?;
+        let encryption = match &settings.tls {
+            Some(files) => files.load().map_err(broken)?,
+            None => Tls::default(),
+        };
         let mut listeners = Vec::new();
         for listen in &settings.listen {
             let refused = |error: io::Error| {
@@ -162,12 +176,13 @@ impl Daemon {
                 address: upstream.address.clone(),
                 own: settings.name.clone(),
                 intake: Arc::clone(&self.intake),
-                caller: Box::new(Proven { method: method.clone() }),
+                caller: Box::new(Proven { method: method.clone(), tls: encryption.client.clone() }),
             };
             self.sinks.push(spawn("link", move || link.run())?);
         }
         for listener in listeners {
-            let guard = Guard { method: method.clone(), intake: Arc::clone(&self.intake) };
+            let (method, tls) = (method.clone(), encryption.server.clone());
+            let guard = Guard { method, tls, intake: Arc::clone(&self.intake) };
             let server = Server::new(listener, Arc::clone(&self.intake), Box::new(guard));
             let (server, stop) = (Arc::new(server), Arc::clone(&self.stop));
             self.servers.push(Arc::clone(&server));
@@ -236,8 +251,16 @@ impl Daemon {
         }
         let drained = self.intake.is_drained();
         self.intake.stop();
+        let until = Instant::now() + PATIENCE;
         for sink in self.sinks.drain(..) {
-            if sink.join().is_err() {
+            while !sink.is_finished() && Instant::now() < until {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            if !sink.is_finished() {
+                self.intake.told.say(
+                    "a sink is stuck and is left as it is; the next start goes on at its last mark",
+                );
+            } else if sink.join().is_err() {
                 self.intake.told.say("a sink ended with a panic; please report it");
             }
         }
@@ -250,6 +273,13 @@ impl Daemon {
 
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
     std::thread::Builder::new().name(format!("netra-{name}")).spawn(run)
+}
+
+/// Certificates that were whole when the file was read, and are not any more.
+fn broken(problems: Vec<Problem>) -> io::Error {
+    let lines: Vec<String> =
+        problems.into_iter().map(|(key, problem)| format!("[tls] {key}: {problem}")).collect();
+    io::Error::new(io::ErrorKind::InvalidData, lines.join("; "))
 }
 
 /// An address with the port that the system chose in place of 0.

@@ -1,19 +1,19 @@
 //! What a daemon is to do, from its file. Reading it finds every problem, not only the first.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use netra_event::Layer;
 use toml::Table;
 
+use super::inward::{self, Listen};
+use super::outward::{self, SinkSettings, Upstream};
 use super::sampling::Sampling;
 use super::section::Section;
 use super::trust::Trust;
-use crate::node::{self, Filter, Root};
-use crate::render::Form;
+use crate::node;
 use crate::spool::Limits;
-use crate::wire::Address;
+use crate::wire::{Address, tls};
 
 /// What a daemon is to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub struct Settings {
     pub sampling: Option<Sampling>,
     /// Whom it believes over TCP.
     pub trust: Trust,
+    /// How TCP is encrypted, if it is.
+    pub tls: Option<tls::Files>,
     /// Where others connect.
     pub listen: Vec<Listen>,
     /// Hubs that get everything.
@@ -42,75 +44,6 @@ pub struct Settings {
     pub metrics: Option<Address>,
     /// How long the end waits for sinks to get everything.
     pub drain: Duration,
-}
-
-/// A place where others connect.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listen {
-    /// Where.
-    pub address: Address,
-    /// Who may connect to a Unix socket.
-    pub mode: u32,
-    /// Whether strangers may connect from other machines.
-    pub insecure: bool,
-}
-
-/// A hub that gets everything.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Upstream {
-    /// Its name; another name is another sink, which gets everything from the beginning.
-    pub name: String,
-    /// Where it is.
-    pub address: Address,
-}
-
-/// A sink.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SinkSettings {
-    /// Its name; another name is another sink, which gets everything from the beginning.
-    pub name: String,
-    /// What it is.
-    pub kind: SinkKind,
-}
-
-/// The sinks there are.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SinkKind {
-    /// Keeps nothing but the ledger.
-    Null,
-    /// Keeps events as they are, in this folder.
-    Trace(PathBuf),
-    /// Writes events as lines of text into this file.
-    Lines(Form, PathBuf),
-    /// Keeps everything in the tables of a store.
-    Store(StoreSettings),
-}
-
-/// How a store is kept; what the texts mean is the store's business.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoreSettings {
-    /// Where it is: an absolute path or a URL; the user's own if nothing is said.
-    pub place: Option<String>,
-    /// How long rows gather before they are committed.
-    pub every: Duration,
-    /// Whether files are put together, cleaned up and expired here.
-    pub maintain: bool,
-    /// How long a table's rows are kept, by the table's name.
-    pub keep: BTreeMap<String, Duration>,
-    /// How large a table may become, by its name: the oldest days go first.
-    pub limit: BTreeMap<String, u64>,
-}
-
-impl Default for StoreSettings {
-    fn default() -> StoreSettings {
-        StoreSettings {
-            place: None,
-            every: Duration::from_secs(10),
-            maintain: true,
-            keep: BTreeMap::new(),
-            limit: BTreeMap::new(),
-        }
-    }
 }
 
 impl Settings {
@@ -125,6 +58,7 @@ impl Settings {
             node: None,
             sampling: None,
             trust: Trust::Open,
+            tls: None,
             listen: Vec::new(),
             upstreams: Vec::new(),
             sinks: Vec::new(),
@@ -164,7 +98,7 @@ impl Settings {
             settings.limits = spool(Section::new("spool", table, top.problems()));
         }
         if let Some(table) = top.inner("node") {
-            settings.node = Some(node(Section::new("node", table, top.problems())));
+            settings.node = Some(inward::node(Section::new("node", table, top.problems())));
             settings.sampling = Some(Sampling::default());
         }
         if let Some(table) = top.inner("sample") {
@@ -173,14 +107,19 @@ impl Settings {
         if let Some(table) = top.inner("auth") {
             settings.trust = Trust::read(Section::new("auth", table, top.problems()));
         }
+        if let Some(table) = top.inner("tls") {
+            let section = Section::new("tls", table, top.problems());
+            settings.tls = Some(inward::encryption(section));
+        }
         for table in top.several("listen") {
-            settings.listen.extend(listen(Section::new("listen", table, top.problems())));
+            settings.listen.extend(inward::listen(Section::new("listen", table, top.problems())));
         }
         for table in top.several("upstream") {
-            settings.upstreams.extend(upstream(Section::new("upstream", table, top.problems())));
+            let section = Section::new("upstream", table, top.problems());
+            settings.upstreams.extend(outward::upstream(section));
         }
         for table in top.several("sink") {
-            settings.sinks.extend(sink(Section::new("sink", table, top.problems())));
+            settings.sinks.extend(outward::sink(Section::new("sink", table, top.problems())));
         }
         if let Some(table) = top.inner("metrics") {
             let mut section = Section::new("metrics", table, top.problems());
@@ -203,12 +142,14 @@ impl Settings {
         if self.upstreams.is_empty() && self.sinks.is_empty() {
             problems.push("nothing goes out: [[upstream]] sends on, [[sink]] keeps".to_owned());
         }
+        problems.extend(self.unencrypted());
+        let certified = self.tls.as_ref().is_some_and(|tls| tls.clients.is_some());
         let strangers = |listen: &&Listen| !listen.insecure && !listen.address.is_local();
-        if self.trust == Trust::Open {
+        if self.trust == Trust::Open && !certified {
             for listen in self.listen.iter().filter(strangers) {
                 problems.push(format!(
                     "[listen] {} can be reached from other machines and nobody proves who they are: \
-                     [auth] asks for that, insecure = true says that it shall be so",
+                     [auth] asks for that, clients of [tls] too, insecure = true says that it shall be so",
                     listen.address
                 ));
             }
@@ -219,6 +160,34 @@ impl Settings {
             problems.push(format!("two sinks are called {:?}", pair[0]));
         }
         problems
+    }
+
+    /// What would go over TCP in plain text though encryption is set.
+    fn unencrypted(&self) -> Vec<String> {
+        let Some(tls) = &self.tls else { return Vec::new() };
+        let is_tcp = |address: &&Address| matches!(address, Address::Tcp(_));
+        let mut problems = Vec::new();
+        if tls.certificate.is_none() {
+            for address in self.listen.iter().map(|listen| &listen.address).filter(is_tcp) {
+                problems.push(format!(
+                    "[tls] certificate: {address} is encrypted with one, and it is missing"
+                ));
+            }
+        }
+        if tls.ca.is_none() {
+            for address in self.upstreams.iter().map(|upstream| &upstream.address).filter(is_tcp) {
+                problems.push(format!("[tls] ca: says who vouches for {address}, and is missing"));
+            }
+        }
+        problems
+    }
+
+    /// The names of those that may go without.
+    #[must_use]
+    pub fn optional(&self) -> BTreeSet<String> {
+        let upstreams = self.upstreams.iter().map(|one| (one.optional, &one.name));
+        let sinks = self.sinks.iter().map(|one| (one.optional, &one.name));
+        upstreams.chain(sinks).filter(|(may, _)| *may).map(|(_, name)| name.clone()).collect()
     }
 
     /// The names of upstreams and sinks.
@@ -247,120 +216,12 @@ fn spool(mut section: Section<'_>) -> Limits {
     Limits { total, file }
 }
 
-fn node(mut section: Section<'_>) -> node::Settings {
-    let mut roots: Vec<Root> =
-        section.list("segments").into_iter().map(|path| Root::All(path.into())).collect();
-    let own = section.list("own").into_iter().map(|path| Root::Own(path.into()));
-    roots.extend(own);
-    if roots.is_empty() {
-        roots.push(Root::All("/tmp".into()));
-    }
-    let mut filter = Filter {
-        exclude: section.list("exclude"),
-        include: section.list("include"),
-        ..Filter::default()
-    };
-    for name in section.list("without") {
-        match layer(&name) {
-            Some(layer) => filter.layers.push(layer),
-            None => section.complain("without", format!("{name} is no module")),
-        }
-    }
-    let job = section.text("job");
-    section.end();
-    node::Settings { roots, filter, job }
-}
-
-fn layer(name: &str) -> Option<Layer> {
-    let all =
-        [Layer::Posix, Layer::Stdio, Layer::Process, Layer::Mpiio, Layer::Hdf5, Layer::Pnetcdf];
-    let plain = |text: &str| text.replace('-', "").to_ascii_uppercase();
-    all.into_iter().find(|layer| plain(layer.name()) == plain(name))
-}
-
-fn listen(mut section: Section<'_>) -> Option<Listen> {
-    let address = section.parsed("address", str::parse);
-    if address.is_none() {
-        section.complain("address", "says where others connect");
-    }
-    let octal = |text: &str| u32::from_str_radix(text, 8).map_err(|_| "a mode such as 0660");
-    let mode = section.parsed("mode", octal).unwrap_or(0o600);
-    let insecure = section.switch("insecure", false);
-    section.end();
-    Some(Listen { address: address?, mode, insecure })
-}
-
-fn upstream(mut section: Section<'_>) -> Option<Upstream> {
-    let address: Option<Address> = section.parsed("address", str::parse);
-    if address.is_none() {
-        section.complain("address", "says where the hub is");
-    }
-    let name = section.text("name");
-    section.end();
-    let address = address?;
-    Some(Upstream { name: name.unwrap_or_else(|| address.to_string()), address })
-}
-
-/// The form of lines with this name.
-fn lines(name: &str) -> Option<Form> {
-    Form::from_name(name).filter(|form| form.is_lines())
-}
-
-/// The settings of a store.
-fn store(section: &mut Section<'_>) -> StoreSettings {
-    let default = StoreSettings::default();
-    StoreSettings {
-        place: section.text("place"),
-        every: section.duration("every", default.every),
-        maintain: section.switch("maintain", default.maintain),
-        keep: section.each("keep", super::section::duration),
-        limit: section.each("limit", super::section::size),
-    }
-}
-
-fn sink(mut section: Section<'_>) -> Option<SinkSettings> {
-    let word = section.needed("kind");
-    if word == "store" {
-        let kind = SinkKind::Store(store(&mut section));
-        let name = section.text("name").unwrap_or(word);
-        section.end();
-        return Some(SinkSettings { name, kind });
-    }
-    let path = section.path("path");
-    let kind = match (word.as_str(), path) {
-        ("null", None) => Some(SinkKind::Null),
-        ("trace", Some(path)) => Some(SinkKind::Trace(path)),
-        (word, Some(path)) if lines(word).is_some() => {
-            lines(word).map(|form| SinkKind::Lines(form, path))
-        }
-        ("null", Some(_)) => {
-            section.complain("path", "a null sink keeps nothing");
-            None
-        }
-        (word, None) if word == "trace" || lines(word).is_some() => {
-            section.complain("path", "says where the sink keeps what it gets");
-            None
-        }
-        ("", _) => None,
-        (other, _) => {
-            let all = Form::ALL.iter().filter(|form| form.is_lines());
-            let forms: Vec<&str> = all.map(|form| form.name()).collect();
-            let forms = forms.join(", ");
-            section.complain(
-                "kind",
-                format!("{other} is no sink; there are null, store, trace, {forms}"),
-            );
-            None
-        }
-    };
-    let name = section.text("name").unwrap_or(word);
-    section.end();
-    Some(SinkSettings { name, kind: kind? })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::daemon::outward::SinkKind;
+    use crate::node::Root;
+    use netra_event::Layer;
 
     #[test]
     fn a_node_is_described_in_a_few_lines() {

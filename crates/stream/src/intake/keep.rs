@@ -8,10 +8,15 @@ use netra_event::frame::Producer;
 
 use super::restore::image_name;
 use super::{CHECKPOINT, Intake};
+use crate::ledger::{Checkpoint, audit, in_flight};
 use crate::told;
 
 /// How often a checkpoint is made while something happens.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(1);
+/// Things that do not add up of which is remembered that they were said.
+const BREACHES: usize = 10_000;
+/// Lines that are said of them at once.
+const SAID: u64 = 10;
 /// How long frames gather before they are synced together.
 const GATHER: Duration = Duration::from_millis(3);
 
@@ -47,6 +52,7 @@ impl Intake {
             let images: Vec<_> = dirty.into_iter().filter_map(image).collect();
             (inner.state(), images)
         };
+        self.look_at(&state);
         // Everything that the state speaks of must be durable before the state is.
         self.sync()?;
         for (producer, bytes) in images {
@@ -67,6 +73,36 @@ impl Intake {
         Ok(())
     }
 
+    /// Checks that everything adds up: each thing that does not is said once, and counted.
+    fn look_at(&self, state: &Checkpoint) {
+        for outlet in &state.outlets {
+            let metric = format!("netra_stream_in_flight_events{{sink=\"{}\"}}", outlet.name);
+            self.told.set(&metric, i64::try_from(in_flight(state, outlet)).unwrap_or(i64::MAX));
+        }
+        let mut known = self.breaches.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut fresh = 0_u64;
+        for breach in audit(state) {
+            if known.len() >= BREACHES
+                || !known.insert((breach.producer, breach.sink.clone(), breach.rule))
+            {
+                continue;
+            }
+            fresh += 1;
+            if fresh <= SAID {
+                let pid = breach.producer.pid;
+                let sink = breach.sink.map_or_else(String::new, |name| format!(" at sink {name}"));
+                let says = breach.says;
+                self.told.say(format_args!(
+                    "the ledger does not add up for process {pid}{sink}: {says}"
+                ));
+            }
+        }
+        if fresh > SAID {
+            self.told.say(format_args!("and for {} more", fresh - SAID));
+        }
+        told::add(&self.told.counters.ledger_broken, fresh);
+    }
+
     /// Syncs and keeps checkpoints until the daemon ends; for a thread of its own. It sleeps while
     /// nothing happens.
     pub fn keep(&self) {
@@ -76,10 +112,12 @@ impl Intake {
             if !stopping {
                 std::thread::sleep(GATHER);
             }
-            let mut result = self.sync();
-            if result.is_ok() && (stopping || kept.elapsed() >= CHECKPOINT_EVERY) {
+            let moved = self.leave_behind();
+            let mut result = self.sync().and(moved);
+            let due = stopping || kept.elapsed() >= CHECKPOINT_EVERY;
+            if matches!(result, Ok(moved) if moved || due) {
                 kept = Instant::now();
-                result = self.checkpoint();
+                result = self.checkpoint().map(|()| false);
             }
             if let Err(error) = result {
                 self.told.say(format_args!("the spool can not be kept: {error}"));
@@ -94,7 +132,7 @@ impl Intake {
     /// Waits until something is to be synced or a checkpoint is due; true if the daemon ends.
     fn wait_for_work(&self, kept: Instant) -> bool {
         let mut inner = self.lock();
-        while inner.spool.pending().is_none() && !inner.stopping {
+        while inner.spool.pending().is_none() && !inner.stopping && !inner.has_laggards() {
             if !inner.changed {
                 inner = self.news.wait(inner).unwrap_or_else(PoisonError::into_inner);
                 continue;

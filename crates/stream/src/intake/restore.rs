@@ -4,11 +4,13 @@
 use std::io;
 use std::sync::Arc;
 
-use netra_event::frame::Producer;
+use netra_event::frame::{Kind, Producer};
 
-use super::CHECKPOINT;
+use super::offer::put_in_image;
+use super::{CHECKPOINT, Intake};
 use crate::batch::{Batch, Image, Images};
-use crate::ledger::{Checkpoint, Verdict};
+use crate::frame;
+use crate::ledger::{Book, Checkpoint, Tally, Verdict};
 use crate::spool::{Spool, Storage};
 
 /// The last checkpoint and the images that were kept with it.
@@ -60,6 +62,51 @@ pub(super) fn replay(spool: &Spool, checkpoint: &mut Checkpoint) -> io::Result<(
     }
     checkpoint.position = spool.end();
     Ok(())
+}
+
+/// What a sink that is new here will never see: events that came and have left the spool.
+pub(super) fn missed(spool: &Spool, book: &Book) -> io::Result<Tally> {
+    let mut there = Tally::default();
+    let mut reader = spool.reader(0);
+    while let Some(piece) = reader.plan(spool) {
+        reader.fill(&piece)?;
+        while let Some(bytes) = reader.next() {
+            if let Ok(Some(head)) = frame::peek(bytes) {
+                there.pass_on(&head);
+            }
+        }
+    }
+    let mut missed = Tally::default();
+    for (producer, producing) in &book.producers {
+        let left = there.producers.get(producer).map_or(0, |got| got.events());
+        let gone = producing.received().saturating_sub(left);
+        if gone > 0 {
+            missed.producers.entry(*producer).or_default().skipped = gone;
+        }
+    }
+    Ok(missed)
+}
+
+impl Intake {
+    /// Images as they were kept may be older than the frames that are still here.
+    pub(super) fn rebuild_images(&self) -> io::Result<()> {
+        let mut inner = self.lock();
+        let Some(mut images) = inner.images.take() else { return Ok(()) };
+        let mut reader = inner.spool.reader(0);
+        while let Some(piece) = reader.plan(&inner.spool) {
+            reader.fill(&piece)?;
+            while let Some(bytes) = reader.next() {
+                if let Ok(Some(head)) = frame::peek(bytes)
+                    && matches!(head.kind, Kind::Tables | Kind::Snapshot | Kind::Life)
+                    && let Ok(batch) = Batch::open(bytes)
+                {
+                    put_in_image(&mut images, &batch);
+                }
+            }
+        }
+        inner.images = Some(images);
+        Ok(())
+    }
 }
 
 /// The file of an image.

@@ -70,11 +70,19 @@ impl Tally {
         }
     }
 
-    /// A batch was passed over.
-    pub fn skip(&mut self, batch: &Batch) {
-        if batch.head.kind == Kind::Events {
-            let got = self.producers.entry(batch.head.producer).or_default();
-            got.skipped += u64::from(batch.head.events);
+    /// A frame was passed over.
+    pub fn skip(&mut self, head: &Head) {
+        if head.kind == Kind::Events {
+            let got = self.producers.entry(head.producer).or_default();
+            got.skipped += u64::from(head.events);
+        }
+    }
+
+    /// What another tally says was passed over, was passed over here.
+    pub fn add_skipped(&mut self, other: &Tally) {
+        for (producer, got) in &other.producers {
+            let skipped = &mut self.producers.entry(*producer).or_default().skipped;
+            *skipped = skipped.saturating_add(got.skipped);
         }
     }
 

@@ -43,12 +43,15 @@ pub(super) enum Looked {
     Full,
     /// Everything is in the spool and durable; the process is over.
     Done,
+    /// The same, and the process has written no log.
+    Unlogged,
 }
 
 /// One process.
 #[derive(Debug)]
 pub(super) struct Follower {
     path: PathBuf,
+    owner: u32,
     file: SegmentFile,
     producer: Producer,
     process: Process,
@@ -98,6 +101,7 @@ impl Follower {
         let clock = Clock::from_code(front.word(std::mem::offset_of!(Header, clock)));
         let follower = Follower {
             path: path.to_owned(),
+            owner,
             file,
             producer,
             process,
@@ -118,6 +122,11 @@ impl Follower {
     /// The job's key.
     pub(super) fn job(&self) -> &[u8] {
         &self.process.job
+    }
+
+    /// Whose segment it is.
+    pub(super) fn owner(&self) -> u32 {
+        self.owner
     }
 
     /// Readable when the process is gone.
@@ -306,7 +315,7 @@ impl Follower {
         let failed = |error: io::Error| Refused::Spool(crate::spool::Refused::Failed(error));
         let mut front = self.file.front().map_err(failed)?;
         if self.pidfd.is_some() {
-            self.calibrate(&mut front);
+            self.calibrate(&mut front, &intake.clock);
         }
         let mut position = 0;
         for body in table::snapshot(&self.file, &front, all).map_err(failed)? {
@@ -318,9 +327,9 @@ impl Follower {
 
     /// Puts a newer pair of ticks and time into a copy of the header: the process itself takes one
     /// only at its start and its end.
-    fn calibrate(&self, front: &mut Front) {
+    fn calibrate(&self, front: &mut Front, daemon: &crate::clock::Clock) {
         let Some(clock) = self.clock else { return };
-        let (ticks, time) = tick::pair(clock);
+        let (ticks, time) = tick::pair(clock, daemon);
         let count = std::mem::offset_of!(Header, calibrations);
         let places = std::mem::offset_of!(Header, calibration);
         let made = front.word(count);
@@ -394,10 +403,11 @@ impl Follower {
             return Looked::Again(Instant::now() + SOON);
         }
         let flags = std::mem::offset_of!(Header, flags);
-        if self.file.front().is_ok_and(|front| front.word(flags) & LOGGED != 0) {
-            // Gone already: somebody else has removed it.
-            std::fs::remove_file(&self.path).ok();
+        if self.file.front().is_ok_and(|front| front.word(flags) & LOGGED == 0) {
+            return Looked::Unlogged;
         }
+        // Gone already: somebody else has removed it.
+        std::fs::remove_file(&self.path).ok();
         Looked::Done
     }
 

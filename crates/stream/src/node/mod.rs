@@ -9,6 +9,7 @@ mod file;
 mod filter;
 mod follower;
 mod lane;
+mod recovery;
 mod table;
 mod watch;
 
@@ -24,6 +25,7 @@ use crate::intake::Intake;
 use crate::stop::Stop;
 use crate::told;
 use follower::{Follower, Looked};
+use recovery::Recovery;
 use watch::Watch;
 
 pub use filter::Filter;
@@ -45,6 +47,8 @@ pub struct Settings {
     pub filter: Filter,
     /// Only processes of this job, if it is given.
     pub job: Option<String>,
+    /// Where logs of processes go that could not write their own; without it their segments stay.
+    pub logs: Option<PathBuf>,
 }
 
 /// A file that is no segment yet.
@@ -65,6 +69,7 @@ pub struct Node {
     candidates: BTreeMap<PathBuf, Candidate>,
     /// Segments of other jobs, of other daemons, or done with.
     others: BTreeMap<PathBuf, Instant>,
+    recovery: Option<Recovery>,
 }
 
 impl Node {
@@ -75,7 +80,9 @@ impl Node {
     pub fn new(settings: Settings, intake: Arc<Intake>) -> io::Result<Node> {
         let watch = Watch::new(settings.roots.clone())?;
         let (followers, candidates, others) = Default::default();
-        Ok(Node { settings, intake, watch, followers, candidates, others })
+        let start = |folder: &PathBuf| Recovery::start(folder.clone(), Arc::clone(&intake.told));
+        let recovery = settings.logs.as_ref().map(start).transpose()?;
+        Ok(Node { settings, intake, watch, followers, candidates, others, recovery })
     }
 
     /// Reads until it is to stop, and then until nothing more is there; processes that go on keep
@@ -177,6 +184,12 @@ impl Node {
                 Ok(Looked::Again(again)) => *at = again,
                 Ok(Looked::Full) => full = true,
                 Ok(Looked::Done) => done.push(path.clone()),
+                Ok(Looked::Unlogged) => {
+                    if let Some(recovery) = &self.recovery {
+                        recovery.ask(path, follower.owner());
+                    }
+                    done.push(path.clone());
+                }
                 Err(error) => {
                     told::add(&self.intake.told.counters.segments_refused, 1);
                     self.intake.told.say(format_args!("{}: {error}", path.display()));

@@ -150,6 +150,12 @@ impl Spool {
         self.spans.iter().map(|span| span.bytes + HEADER_BYTES).sum()
     }
 
+    /// Bytes that all files may take.
+    #[must_use]
+    pub fn limit(&self) -> u64 {
+        self.limits.total
+    }
+
     /// Bytes that may still come.
     #[must_use]
     pub fn room(&self) -> u64 {

@@ -8,6 +8,11 @@ use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// The file that is given up when the disk is full.
+const RESERVE: &str = "reserve";
+/// Its size: the state of a thousand processes.
+const RESERVED: usize = 256 << 10;
+
 /// A folder of files.
 pub trait Storage: Debug + Send + Sync {
     /// Names of the files, in any order.
@@ -85,6 +90,28 @@ impl Folder {
         Ok(Folder { path: path.to_owned(), durable })
     }
 
+    /// Sets space aside, so that the state can be kept, and the spool made shorter, on a disk that is full.
+    pub fn set_aside(&self) {
+        let path = self.path.join(RESERVE);
+        // Without room for it there is none, until something was removed.
+        if fs::metadata(&path).is_err() && fs::write(&path, vec![0; RESERVED]).is_err() {
+            fs::remove_file(&path).ok();
+        }
+    }
+
+    fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let draft = self.path.join(format!("{name}.new"));
+        let mut options = OpenOptions::new();
+        let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
+        let mut written = file.write_all(bytes);
+        if written.is_ok() && self.durable {
+            written = file.sync_all();
+        }
+        written.inspect_err(|_| drop(fs::remove_file(&draft)))?;
+        fs::rename(&draft, self.path.join(name))?;
+        self.sync()
+    }
+
     fn sync(&self) -> io::Result<()> {
         if self.durable { File::open(&self.path)?.sync_all() } else { Ok(()) }
     }
@@ -117,15 +144,16 @@ impl Storage for Folder {
     }
 
     fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let draft = format!("{name}.new");
-        let mut file =
-            self.file(&draft, OpenOptions::new().write(true).create(true).truncate(true))?;
-        file.write_all(bytes)?;
-        if self.durable {
-            file.sync_all()?;
+        match self.put(name, bytes) {
+            Err(error) if error.kind() == io::ErrorKind::StorageFull => {
+                self.remove(RESERVE).map_err(|_| error)?;
+                self.put(name, bytes)
+            }
+            done => {
+                self.set_aside();
+                done
+            }
         }
-        fs::rename(self.path.join(&draft), self.path.join(name))?;
-        self.sync()
     }
 }
 

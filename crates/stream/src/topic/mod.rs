@@ -11,8 +11,8 @@ mod subscribe;
 mod tag;
 
 pub use board::{Board, MOST, Subscription};
-pub use publish::Publisher;
 pub(crate) use publish::take_messages;
+pub use publish::{Publisher, accept};
 pub use queue::{Item, Limits, Loss, Queue};
 pub(crate) use subscribe::give_frames;
 pub use subscribe::{Received, Subscriber};

@@ -12,6 +12,7 @@ use crate::batch::{Batch, Form, Message, Payload};
 use crate::frame::{self, Subject};
 use crate::intake::{Error as Refused, Intake};
 use crate::pack::{Packer, Unpacker};
+use crate::sample;
 use crate::spool;
 use crate::stop::Stop;
 use crate::wire::{
@@ -36,7 +37,7 @@ pub(crate) fn take_messages(
     let mut taken = 0_u64;
     while !stop.is_set() {
         let Some(bytes) = frames.next(channel)? else { return Ok(()) };
-        let body = match message(bytes, peer, intake.clock.now()) {
+        let body = match accept(bytes, peer, intake.clock.now()) {
             Ok(body) => body,
             Err(reason) => {
                 send_control(channel, Kind::Refusal, reason.as_bytes())?;
@@ -58,12 +59,19 @@ pub(crate) fn take_messages(
 }
 
 /// The body under which a publisher's message is kept: who and when is ours to say.
-fn message(frame: &[u8], peer: Peer, time: u64) -> Result<Vec<u8>, String> {
+///
+/// # Errors
+/// It is no message, or not what it says it is; in words for whoever sent it.
+pub fn accept(frame: &[u8], peer: Peer, time: u64) -> Result<Vec<u8>, String> {
     let batch = Batch::open(frame).map_err(|error| error.to_string())?;
     let Ok(Some(Payload::Message(message))) = batch.payload() else {
         return Err(format!("a {} frame where a message belongs", batch.head.kind.slug()));
     };
     tag::publishable(&String::from_utf8_lossy(message.tag))?;
+    if message.tag == sample::TAG {
+        let rows = sample::published(message.bytes);
+        rows.map_err(|flaw| format!("the message holds no metrics: {flaw}"))?;
+    }
     match message.form {
         Form::Bytes => {}
         Form::Text => {
@@ -156,5 +164,33 @@ impl Publisher {
             (Kind::Refusal, body) => Err(io::Error::other(Refusal::unpack(&body).reason)),
             (kind, _) => Err(io::Error::other(format!("a {} in between", kind.slug()))),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn says(tag: &str, form: Form, bytes: &[u8]) -> Result<Vec<u8>, String> {
+        let sent = Message { tag: tag.as_bytes(), form, time: 0, uid: 0, bytes };
+        let subject = Subject::single(Kind::Message, Producer::default(), 0, 0, 0);
+        let mut frame = Vec::new();
+        frame::seal(&subject, &sent.pack(), &mut frame).unwrap();
+        accept(&frame, Peer { uid: Some(7), proven: true }, 5)
+    }
+
+    #[test]
+    fn metrics_of_others_are_taken_whole_or_not_at_all() {
+        let right = br#"[{"host":"oss1","name":"disk.written_bytes","value":1}]"#;
+        let kept = says("metrics", Form::Json, right).unwrap();
+        let kept = Message::unpack(&kept).unwrap();
+        assert_eq!((kept.bytes, kept.uid, kept.time), (&right[..], 7, 5));
+        let wrong = br#"[{"host":"a","name":"x","value":1},{"host":"a","name":"x"}]"#;
+        assert_eq!(
+            says("metrics", Form::Json, wrong).unwrap_err(),
+            "the message holds no metrics: entry 1: value is missing or not a number"
+        );
+        assert!(says("metrics", Form::Text, b"hello").is_err());
+        assert!(says("site.metrics", Form::Json, b"{}").is_ok());
     }
 }

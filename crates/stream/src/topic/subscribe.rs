@@ -149,6 +149,17 @@ fn bodies(image: &Image) -> Vec<Vec<u8>> {
 
 /// Whether the subscriber has closed the connection. It has nothing more to say.
 fn has_gone(channel: &mut Channel, frames: &mut Frames) -> io::Result<bool> {
+    if !channel.has_bytes() && !is_readable(channel)? {
+        return Ok(false);
+    }
+    match frames.next(channel) {
+        Ok(Some(_)) => Ok(false),
+        Ok(None) => Ok(true),
+        Err(error) => Err(error),
+    }
+}
+
+fn is_readable(channel: &mut Channel) -> io::Result<bool> {
     let mut fds = [PollFd::new(&*channel, PollFlags::IN)];
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
     match poll(&mut fds, Some(&now)) {
@@ -156,11 +167,7 @@ fn has_gone(channel: &mut Channel, frames: &mut Frames) -> io::Result<bool> {
         Ok(_) => {}
         Err(error) => return Err(error.into()),
     }
-    match frames.next(channel) {
-        Ok(Some(_)) => Ok(false),
-        Ok(None) => Ok(true),
-        Err(error) => Err(error),
-    }
+    channel.has_arrived()
 }
 
 /// The subscriber's end.
@@ -247,6 +254,12 @@ impl Subscriber {
             let image = self.images.entry(batch.head.producer).or_default();
             Arc::make_mut(image).take(tables.parts());
         }
+    }
+
+    /// Whether something is at hand without waiting.
+    #[must_use]
+    pub fn has_more(&self) -> bool {
+        self.frames.has_frame()
     }
 
     /// What is known of a batch's process.

@@ -1,114 +1,149 @@
-//! A connection, whatever carries it.
+//! A connection, whatever carries it, encrypted or not.
 
-use std::fs;
 use std::io::{self, Read, Write};
-use std::net::{TcpListener, TcpStream, ToSocketAddrs as _};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
-use std::os::unix::net::{UnixListener, UnixStream};
 use std::time::Duration;
 
-use super::Address;
+use rustls::{ClientConnection, Connection, ServerConnection};
 
-/// How long a connection may take to come about.
-const CONNECT: Duration = Duration::from_secs(5);
+use super::socket::Socket;
+use super::{Address, tls};
 
-/// A connection. Encryption is another kind that wraps one.
+/// What the bytes that name an encrypted connection are derived under (RFC 9266).
+const BINDING: &[u8] = b"EXPORTER-Channel-Binding";
+
+/// A connection.
 #[derive(Debug)]
-pub enum Channel {
-    /// TCP.
-    Tcp(TcpStream),
-    /// A Unix socket.
-    Unix(UnixStream),
+pub struct Channel {
+    socket: Socket,
+    tls: Option<Box<Connection>>,
 }
 
 impl Channel {
+    pub(super) fn plain(socket: Socket) -> Channel {
+        Channel { socket, tls: None }
+    }
+
     /// Calls an address.
     ///
     /// # Errors
     /// Nobody answers.
     pub fn connect(address: &Address) -> io::Result<Channel> {
-        match address {
-            Address::Unix(path) => UnixStream::connect(path).map(Channel::Unix),
-            Address::Tcp(host) => {
-                let mut last = io::Error::new(io::ErrorKind::NotFound, "no such host");
-                for address in host.to_socket_addrs()? {
-                    match TcpStream::connect_timeout(&address, CONNECT) {
-                        Ok(stream) => return Channel::tcp(stream),
-                        Err(error) => last = error,
-                    }
-                }
-                Err(last)
-            }
+        Socket::connect(address).map(Channel::plain)
+    }
+
+    /// Encrypts from now on, as the one that was called.
+    ///
+    /// # Errors
+    /// The other side does not, or is not who it must be.
+    pub fn secure_called(self, server: &tls::Server) -> io::Result<Channel> {
+        let connection = ServerConnection::new(server.config()).map_err(tls::failed)?;
+        self.secure(connection.into())
+    }
+
+    /// Encrypts from now on, as the caller of this address.
+    ///
+    /// # Errors
+    /// The other side does not, or is not who it must be.
+    pub fn secure_caller(self, client: &tls::Client, address: &Address) -> io::Result<Channel> {
+        let name = tls::name(address)?;
+        let connection = ClientConnection::new(client.config(), name).map_err(tls::failed)?;
+        self.secure(connection.into())
+    }
+
+    fn secure(mut self, mut connection: Connection) -> io::Result<Channel> {
+        while connection.is_handshaking() {
+            connection.complete_io(&mut self.socket).map_err(tls::explain)?;
         }
+        Ok(Channel { socket: self.socket, tls: Some(Box::new(connection)) })
     }
 
-    fn tcp(stream: TcpStream) -> io::Result<Channel> {
-        // Small frames and acknowledgements must not wait for each other.
-        stream.set_nodelay(true)?;
-        // A peer whose machine died is noticed though it sends nothing.
-        rustix::net::sockopt::set_socket_keepalive(&stream, true)?;
-        rustix::net::sockopt::set_tcp_keepidle(&stream, Duration::from_secs(30))?;
-        rustix::net::sockopt::set_tcp_keepintvl(&stream, Duration::from_secs(10))?;
-        Ok(Channel::Tcp(stream))
-    }
-
-    /// How long reading and writing may take.
+    /// How long each read and each write may take.
     ///
     /// # Errors
     /// The socket is gone.
-    pub fn set_patience(&self, patience: Option<Duration>) -> io::Result<()> {
-        match self {
-            Channel::Tcp(stream) => {
-                stream.set_read_timeout(patience)?;
-                stream.set_write_timeout(patience)
-            }
-            Channel::Unix(stream) => {
-                stream.set_read_timeout(patience)?;
-                stream.set_write_timeout(patience)
-            }
-        }
+    pub fn set_patience(&mut self, patience: Option<Duration>) -> io::Result<()> {
+        self.socket.set_patience(patience)
+    }
+
+    /// How long everything may take until patience is set anew.
+    ///
+    /// # Errors
+    /// The socket is gone.
+    pub fn set_deadline(&mut self, patience: Duration) -> io::Result<()> {
+        self.socket.set_deadline(patience)
     }
 
     /// The user at the other end, where the kernel knows.
     #[must_use]
     pub fn user(&self) -> Option<u32> {
-        match self {
-            Channel::Unix(stream) => {
-                let peer = rustix::net::sockopt::socket_peercred(stream).ok()?;
-                Some(peer.uid.as_raw())
-            }
-            Channel::Tcp(_) => None,
-        }
+        self.socket.user()
+    }
+
+    /// Whether it goes over TCP.
+    #[must_use]
+    pub fn is_tcp(&self) -> bool {
+        self.socket.is_tcp()
+    }
+
+    /// Whether the other side has proven itself with a certificate.
+    #[must_use]
+    pub fn is_certified(&self) -> bool {
+        self.tls.as_ref().is_some_and(|tls| tls.peer_certificates().is_some())
     }
 
     /// What names this connection and no other, for proofs that shall be good here only; empty where nothing
     /// below protects it.
     #[must_use]
     pub fn binding(&self) -> Vec<u8> {
-        Vec::new()
+        let Some(tls) = &self.tls else { return Vec::new() };
+        // It can only fail before the handshake is over.
+        tls.export_keying_material([0; 32], BINDING, None).map_or_else(|_| Vec::new(), Vec::from)
     }
 
     /// Who is at the other end, for people.
     #[must_use]
     pub fn peer(&self) -> String {
-        match self {
-            Channel::Tcp(stream) => stream
-                .peer_addr()
-                .map_or_else(|_| "a peer that is gone".to_owned(), |peer| peer.to_string()),
-            Channel::Unix(_) => match self.user() {
-                Some(user) => format!("user {user}"),
-                None => "a local peer".to_owned(),
-            },
-        }
+        self.socket.peer()
+    }
+
+    /// Whether bytes are at hand that the socket has given already.
+    pub fn has_bytes(&mut self) -> bool {
+        let Some(tls) = &mut self.tls else { return false };
+        // What is wrong is said by the next read.
+        tls.process_new_packets()
+            .map_or(true, |state| state.plaintext_bytes_to_read() > 0 || state.peer_has_closed())
+    }
+
+    /// The socket is readable: whether a read gives something without waiting. Encryption has words of its
+    /// own, which nobody else must wait behind.
+    ///
+    /// # Errors
+    /// The connection broke.
+    pub fn has_arrived(&mut self) -> io::Result<bool> {
+        let Some(tls) = &mut self.tls else { return Ok(true) };
+        let ended = tls.read_tls(&mut self.socket)? == 0;
+        tls.process_new_packets().map_err(tls::failed)?;
+        Ok(ended || self.has_bytes())
     }
 }
 
 impl Read for Channel {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Channel::Tcp(stream) => stream.read(bytes),
-            Channel::Unix(stream) => stream.read(bytes),
+        let Some(tls) = &mut self.tls else { return self.socket.read(bytes) };
+        loop {
+            match tls.reader().read(bytes) {
+                Ok(count) => return Ok(count),
+                // Cut off without a farewell: frames know themselves whether they are whole.
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(0),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
+            }
+            tls.read_tls(&mut self.socket)?;
+            tls.process_new_packets().map_err(tls::failed)?;
+            while tls.wants_write() {
+                tls.write_tls(&mut self.socket)?;
+            }
         }
     }
 }
@@ -116,10 +151,12 @@ impl Read for Channel {
 impl Write for Channel {
     #[expect(clippy::disallowed_methods, reason = "this is the `write` that `write_all` calls")]
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Channel::Tcp(stream) => stream.write(bytes),
-            Channel::Unix(stream) => stream.write(bytes),
+        let Some(tls) = &mut self.tls else { return self.socket.write(bytes) };
+        let count = tls.writer().write(bytes)?;
+        while tls.wants_write() {
+            tls.write_tls(&mut self.socket)?;
         }
+        Ok(count)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -129,85 +166,6 @@ impl Write for Channel {
 
 impl AsFd for Channel {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Channel::Tcp(stream) => stream.as_fd(),
-            Channel::Unix(stream) => stream.as_fd(),
-        }
-    }
-}
-
-/// A place where connections come in.
-#[derive(Debug)]
-pub enum Listener {
-    /// TCP.
-    Tcp(TcpListener),
-    /// A Unix socket.
-    Unix(UnixListener),
-}
-
-impl Listener {
-    /// Listens. A socket that a dead daemon left is taken over; `mode` says who may connect to it.
-    ///
-    /// # Errors
-    /// The address is in use, or may not be used.
-    pub fn bind(address: &Address, mode: u32) -> io::Result<Listener> {
-        match address {
-            Address::Tcp(host) => {
-                let listener = TcpListener::bind(host.as_str())?;
-                listener.set_nonblocking(true)?;
-                Ok(Listener::Tcp(listener))
-            }
-            Address::Unix(path) => {
-                if fs::symlink_metadata(path).is_ok_and(|about| about.file_type().is_socket())
-                    && UnixStream::connect(path).is_err()
-                {
-                    fs::remove_file(path)?;
-                }
-                let listener = UnixListener::bind(path)?;
-                fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
-                listener.set_nonblocking(true)?;
-                Ok(Listener::Unix(listener))
-            }
-        }
-    }
-
-    /// The next connection that has come in; none if there is none now.
-    ///
-    /// # Errors
-    /// There are no more descriptors.
-    pub fn accept(&self) -> io::Result<Option<Channel>> {
-        let accepted = match self {
-            Listener::Tcp(listener) => listener.accept().and_then(|(stream, _)| {
-                stream.set_nonblocking(false)?;
-                Channel::tcp(stream)
-            }),
-            Listener::Unix(listener) => listener.accept().and_then(|(stream, _)| {
-                stream.set_nonblocking(false)?;
-                Ok(Channel::Unix(stream))
-            }),
-        };
-        match accepted {
-            Ok(channel) => Ok(Some(channel)),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Where it listens, with the port that the system chose.
-    #[must_use]
-    pub fn port(&self) -> Option<u16> {
-        match self {
-            Listener::Tcp(listener) => listener.local_addr().ok().map(|address| address.port()),
-            Listener::Unix(_) => None,
-        }
-    }
-}
-
-impl AsFd for Listener {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Listener::Tcp(listener) => listener.as_fd(),
-            Listener::Unix(listener) => listener.as_fd(),
-        }
+        self.socket.as_fd()
     }
 }

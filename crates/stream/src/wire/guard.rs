@@ -12,6 +12,7 @@ use netra_event::frame::Kind;
 use super::greeting::{Hello, Purpose, Refusal, Welcome};
 use super::link::Caller;
 use super::listen::Door;
+use super::tls::{Client, Server as Certified};
 use super::{Address, Channel, Frames, read_control, send_control};
 use crate::auth::{self, Method, Peer};
 use crate::intake::Intake;
@@ -26,11 +27,20 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct Guard {
     /// What is asked of callers over TCP.
     pub method: Method,
+    /// How TCP is encrypted, if it is.
+    pub tls: Option<Certified>,
     /// What those who are let in reach.
     pub intake: Arc<Intake>,
 }
 
 impl Door for Guard {
+    fn secure(&self, channel: Channel) -> io::Result<Channel> {
+        match &self.tls {
+            Some(tls) if channel.is_tcp() => channel.secure_called(tls),
+            _ => Ok(channel),
+        }
+    }
+
     fn admit(
         &self,
         mut channel: Channel,
@@ -39,7 +49,8 @@ impl Door for Guard {
     ) -> io::Result<(Channel, Peer)> {
         let local = channel.user();
         if local.is_some() || self.method.is_open() {
-            return Ok((channel, Peer { uid: local, proven: local.is_some() }));
+            let proven = local.is_some() || channel.is_certified();
+            return Ok((channel, Peer { uid: local, proven }));
         }
         let door = auth::Door::new(&self.method).map_err(io::Error::other)?;
         send_control(&mut channel, Kind::Challenge, &door.challenge())?;
@@ -83,20 +94,26 @@ impl Door for Guard {
 pub struct Proven {
     /// What is proven over TCP.
     pub method: Method,
+    /// How TCP is encrypted, if it is.
+    pub tls: Option<Client>,
 }
 
 impl Caller for Proven {
     fn call(&self, address: &Address, hello: &Hello) -> io::Result<(Channel, Frames, Welcome)> {
         let mut channel = Channel::connect(address)?;
         channel.set_patience(Some(PATIENCE))?;
-        let mut frames = Frames::default();
+        if let Some(tls) = self.tls.as_ref().filter(|_| channel.is_tcp()) {
+            channel = channel.secure_caller(tls, address)?;
+        }
+        let mut frames = Frames::of_stranger();
         let hello = hello.pack();
         send_control(&mut channel, Kind::Hello, &hello)?;
         let mut proven = channel.user().is_some() || self.method.is_open();
         loop {
-            match read_control(&mut frames, &mut channel)? {
+            match read_control(&mut frames, &mut channel).map_err(|error| self.hint(error))? {
                 (Kind::Welcome, body) if proven => {
                     let welcome = Welcome::unpack(&body).map_err(io::Error::other)?;
+                    frames.trust();
                     return Ok((channel, frames, welcome));
                 }
                 (Kind::Welcome, _) => {
@@ -121,6 +138,14 @@ impl Caller for Proven {
 }
 
 impl Proven {
+    /// Whoever answers in another language may want to be spoken to in TLS.
+    fn hint(&self, error: io::Error) -> io::Error {
+        if error.kind() != io::ErrorKind::InvalidData || self.tls.is_some() {
+            return error;
+        }
+        io::Error::new(error.kind(), format!("{error}; does it want TLS, which is not set here?"))
+    }
+
     fn prove(
         &self,
         channel: &mut Channel,

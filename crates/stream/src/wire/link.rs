@@ -2,31 +2,23 @@
 //! acknowledged, and begins again where it stood when the connection breaks.
 
 use std::collections::VecDeque;
-use std::io::{self, Write as _};
-use std::os::fd::AsFd as _;
+use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use netra_event::frame::{Head, Kind};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use netra_event::frame::Kind;
 
+use super::comparison::Comparison;
 use super::greeting::{Hello, Purpose, Refusal, VERSIONS, Welcome};
+use super::session::Session;
 use super::{Address, Channel, Frames, read_control, send_control};
-use crate::frame;
 use crate::intake::{Intake, Waker};
-use crate::ledger::Outlet;
-use crate::pack::Unpacker;
-use crate::spool::Reader;
 use crate::told;
 
 /// How long a peer may take to answer before it is given up.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 /// The first and the longest pause between two attempts.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
-/// How often the sink's progress is told while much is sent.
-const TELL_EVERY: Duration = Duration::from_millis(20);
-/// How long a silent connection is left alone.
-const QUIET: Duration = Duration::from_secs(10);
 
 /// How a connection is begun: greeting, and whatever proves who calls.
 pub trait Caller: Send + Sync {
@@ -78,14 +70,6 @@ impl std::fmt::Debug for Link {
     }
 }
 
-/// A frame that was sent and is not acknowledged.
-struct Sent {
-    head: Head,
-    /// The position behind it.
-    position: u64,
-    bytes: usize,
-}
-
 impl Link {
     /// Sends until the daemon ends; for a thread of its own.
     pub fn run(&self) {
@@ -94,9 +78,15 @@ impl Link {
             return;
         };
         let mut pause = PAUSES.0;
+        let mut clocks = Comparison::new(&self.name);
         while !self.intake.is_stopping() {
             let begun = Instant::now();
-            let Err(error) = self.session(&waker) else { return };
+            let error = match self.session(&waker, &mut clocks) {
+                Ok(()) if self.intake.is_stopping() => return,
+                // It was too far behind and was moved on.
+                Ok(()) => continue,
+                Err(error) => error,
+            };
             told::add(&self.intake.told.counters.upstream_lost, 1);
             self.intake.told.say(format_args!("{} ({}): {error}", self.name, self.address));
             pause = if begun.elapsed() > PATIENCE { PAUSES.0 } else { (pause * 2).min(PAUSES.1) };
@@ -116,7 +106,7 @@ impl Link {
     }
 
     /// One connection.
-    fn session(&self, waker: &Waker) -> io::Result<()> {
+    fn session(&self, waker: &Waker, clocks: &mut Comparison) -> io::Result<()> {
         let (number, mut reader, outlet) =
             self.intake.outlet(&self.name).ok_or_else(|| io::Error::other("no such sink"))?;
         let hello = Hello {
@@ -127,6 +117,8 @@ impl Link {
             purpose: Purpose::Deliver,
         };
         let (channel, frames, welcome) = self.caller.call(&self.address, &hello)?;
+        clocks.begin();
+        let base = outlet.position;
         let mut session = Session {
             link: self,
             number,
@@ -140,150 +132,12 @@ impl Link {
             heard: Instant::now(),
             told: Instant::now(),
             changed: false,
+            base,
+            moved: false,
+            clocks,
         };
         let result = session.run(&mut reader, waker);
         session.tell();
         result
-    }
-}
-
-struct Session<'a> {
-    link: &'a Link,
-    number: usize,
-    outlet: Outlet,
-    channel: Channel,
-    frames: Frames,
-    window: usize,
-    sent: VecDeque<Sent>,
-    /// Bytes of frames that were sent and are not acknowledged.
-    bytes: usize,
-    /// Frames of this connection that are acknowledged.
-    acknowledged: u64,
-    heard: Instant,
-    told: Instant,
-    changed: bool,
-}
-
-impl Session<'_> {
-    fn run(&mut self, reader: &mut Reader, waker: &Waker) -> io::Result<()> {
-        loop {
-            waker.want();
-            self.send(reader)?;
-            if self.sent.is_empty() || self.told.elapsed() >= TELL_EVERY {
-                self.tell();
-            }
-            if self.link.intake.is_stopping() {
-                return Ok(());
-            }
-            if self.wait(waker)? {
-                self.hear()?;
-            } else if !self.sent.is_empty() && self.heard.elapsed() > PATIENCE {
-                return Err(io::Error::new(io::ErrorKind::TimedOut, "no acknowledgement"));
-            } else if self.sent.is_empty() && self.heard.elapsed() > QUIET {
-                send_control(&mut self.channel, Kind::Ping, b"")?;
-                self.heard = Instant::now();
-            }
-        }
-    }
-
-    /// Sends what is there, as far as the window is open.
-    fn send(&mut self, reader: &mut Reader) -> io::Result<()> {
-        while self.bytes < self.window {
-            if !reader.has_more() && !self.link.intake.fill(reader)? {
-                break;
-            }
-            let Some(bytes) = reader.next() else { continue };
-            let Ok(Some(head)) = frame::peek(bytes) else { continue };
-            self.channel.write_all(bytes)?;
-            let bytes = bytes.len();
-            self.bytes += bytes;
-            if self.sent.is_empty() {
-                self.heard = Instant::now();
-            }
-            self.sent.push_back(Sent { head, position: reader.position(), bytes });
-            if self.is_readable(Duration::ZERO)? {
-                self.hear()?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Waits for an acknowledgement or for news in the spool; true for the first.
-    fn wait(&mut self, waker: &Waker) -> io::Result<bool> {
-        let mut fds = [
-            PollFd::new(&self.channel, PollFlags::IN),
-            // With a full window news do not matter.
-            PollFd::from_borrowed_fd(waker.fd.as_fd(), PollFlags::IN),
-        ];
-        let count = if self.bytes < self.window { 2 } else { 1 };
-        let patience = if self.changed { TELL_EVERY } else { QUIET };
-        wait_for(&mut fds[..count], patience)?;
-        let readable = !fds[0].revents().is_empty();
-        waker.rest();
-        Ok(readable)
-    }
-
-    fn is_readable(&self, patience: Duration) -> io::Result<bool> {
-        let mut fds = [PollFd::new(&self.channel, PollFlags::IN)];
-        wait_for(&mut fds, patience)?;
-        Ok(!fds[0].revents().is_empty())
-    }
-
-    /// Reads one acknowledgement, and those that came with it.
-    fn hear(&mut self) -> io::Result<()> {
-        loop {
-            let (kind, body) = read_control(&mut self.frames, &mut self.channel)?;
-            self.heard = Instant::now();
-            match kind {
-                Kind::Ack => self.acknowledge(&body)?,
-                Kind::Ping => {}
-                Kind::Refusal => return Err(io::Error::other(Refusal::unpack(&body).reason)),
-                kind => {
-                    let said = format!("a {} where an acknowledgement belongs", kind.slug());
-                    return Err(io::Error::new(io::ErrorKind::InvalidData, said));
-                }
-            }
-            if !self.frames.has_frame() {
-                return Ok(());
-            }
-        }
-    }
-
-    fn acknowledge(&mut self, body: &[u8]) -> io::Result<()> {
-        let count = Unpacker::new(body).long().map_err(io::Error::other)?;
-        let most = self.acknowledged + self.sent.len() as u64;
-        if count > most {
-            let said = format!("{count} frames are acknowledged, {most} were sent");
-            return Err(io::Error::new(io::ErrorKind::InvalidData, said));
-        }
-        while self.acknowledged < count
-            && let Some(sent) = self.sent.pop_front()
-        {
-            self.acknowledged += 1;
-            self.bytes -= sent.bytes;
-            self.outlet.position = sent.position;
-            self.outlet.tally.pass_on(&sent.head);
-            self.changed = true;
-        }
-        Ok(())
-    }
-
-    /// Tells how far the upstream has come.
-    fn tell(&mut self) {
-        self.told = Instant::now();
-        if std::mem::take(&mut self.changed) {
-            self.link.intake.delivered(self.number, self.outlet.clone());
-        }
-    }
-}
-
-fn wait_for(fds: &mut [PollFd<'_>], patience: Duration) -> io::Result<()> {
-    let timeout = Timespec {
-        tv_sec: patience.as_secs().cast_signed(),
-        tv_nsec: i64::from(patience.subsec_nanos()),
-    };
-    match poll(fds, Some(&timeout)) {
-        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-        Err(error) => Err(error.into()),
     }
 }

@@ -7,13 +7,13 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use netra_event::frame::Kind;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::greeting::{Hello, Purpose, Welcome};
-use super::{Channel, Frames, Listener, read_control, send_control};
+use super::{Channel, Frames, Listener, comparison, read_control, send_control};
 use crate::auth::Peer;
 use crate::frame;
 use crate::intake::{Error as Refused, Intake};
@@ -33,6 +33,14 @@ const ROOM: Duration = Duration::from_millis(20);
 
 /// Who is let in.
 pub trait Door: Send + Sync {
+    /// What a connection is wrapped in before anything is said over it.
+    ///
+    /// # Errors
+    /// The caller does not know how, or is not who it must be.
+    fn secure(&self, channel: Channel) -> io::Result<Channel> {
+        Ok(channel)
+    }
+
     /// Judges a caller, perhaps after asking for a proof; `hello` is what it greeted with. The channel
     /// is given back as it is to be used from now on, with who is at its other end.
     ///
@@ -152,10 +160,11 @@ impl Server {
         }
     }
 
-    fn serve(&self, mut channel: Channel, stop: &Stop) -> io::Result<()> {
+    fn serve(&self, channel: Channel, stop: &Stop) -> io::Result<()> {
         self.now.1.fetch_add(1, Ordering::Relaxed);
-        let greeted = self.greet(&mut channel).and_then(|(mut frames, hello, said)| {
+        let greeted = self.greet(channel).and_then(|(channel, mut frames, hello, said)| {
             let (channel, peer) = self.door.admit(channel, &mut frames, &said)?;
+            frames.trust();
             Ok((channel, frames, hello, peer))
         });
         self.now.1.fetch_sub(1, Ordering::Relaxed);
@@ -170,22 +179,24 @@ impl Server {
                 false => refuse(&mut channel, "nobody here does that".to_owned()),
             };
         }
-        let unacknowledged = VecDeque::new();
-        Delivery { server: self, channel, frames, unacknowledged, received: 0, said: 0 }.run(stop)
+        let (unacknowledged, heard) = (VecDeque::new(), Instant::now());
+        let (received, said) = (0, 0);
+        Delivery { server: self, channel, frames, unacknowledged, received, said, heard }.run(stop)
     }
 
-    fn greet(&self, channel: &mut Channel) -> io::Result<(Frames, Hello, Vec<u8>)> {
-        channel.set_patience(Some(GREETING))?;
-        let mut frames = Frames::default();
-        let (kind, body) = read_control(&mut frames, channel)?;
+    fn greet(&self, mut channel: Channel) -> io::Result<(Channel, Frames, Hello, Vec<u8>)> {
+        channel.set_deadline(GREETING)?;
+        let mut channel = self.door.secure(channel)?;
+        let mut frames = Frames::of_stranger();
+        let (kind, body) = read_control(&mut frames, &mut channel)?;
         if kind != Kind::Hello {
             return Err(io::Error::other(format!("a {} before a hello", kind.slug())));
         }
         let hello = Hello::unpack(&body).map_err(io::Error::other)?;
         if let Err(reason) = hello.agree() {
-            refuse(channel, reason)?;
+            refuse(&mut channel, reason)?;
         }
-        Ok((frames, hello, body))
+        Ok((channel, frames, hello, body))
     }
 }
 
@@ -204,6 +215,7 @@ struct Delivery<'a> {
     unacknowledged: VecDeque<(u64, u64)>,
     received: u64,
     said: u64,
+    heard: Instant,
 }
 
 impl Delivery<'_> {
@@ -220,7 +232,9 @@ impl Delivery<'_> {
             if let Ok(Some(head)) = frame::peek(bytes)
                 && head.kind == Kind::Ping
             {
-                send_control(&mut self.channel, Kind::Ping, b"")?;
+                let (_, question) = frame::open(bytes).map_err(io::Error::other)?;
+                let answer = comparison::answer(&question, intake.clock.now());
+                send_control(&mut self.channel, Kind::Ping, &answer)?;
                 continue;
             }
             let taken = loop {
@@ -243,7 +257,7 @@ impl Delivery<'_> {
     }
 
     /// Waits for bytes; while frames are not acknowledged only as long as that takes.
-    fn wait(&self, stop: &Stop) -> io::Result<bool> {
+    fn wait(&mut self, stop: &Stop) -> io::Result<bool> {
         if let Some(&(position, _)) = self.unacknowledged.back() {
             if self.is_readable(stop, Some(Duration::ZERO))? {
                 return Ok(true);
@@ -252,15 +266,20 @@ impl Delivery<'_> {
             return Ok(false);
         }
         if self.is_readable(stop, Some(SILENCE))? {
+            self.heard = Instant::now();
             return Ok(true);
         }
-        if stop.is_set() {
+        // A part of an encrypted record is heard, too, and says nothing yet.
+        if stop.is_set() || self.heard.elapsed() < SILENCE {
             return Ok(false);
         }
         Err(io::Error::new(io::ErrorKind::TimedOut, "nothing was heard for a minute"))
     }
 
-    fn is_readable(&self, stop: &Stop, patience: Option<Duration>) -> io::Result<bool> {
+    fn is_readable(&mut self, stop: &Stop, patience: Option<Duration>) -> io::Result<bool> {
+        if self.channel.has_bytes() {
+            return Ok(true);
+        }
         let mut fds =
             [PollFd::new(&self.channel, PollFlags::IN), PollFd::new(stop.fd(), PollFlags::IN)];
         let timeout = patience.map(|patience| Timespec {
@@ -268,9 +287,11 @@ impl Delivery<'_> {
             tv_nsec: i64::from(patience.subsec_nanos()),
         });
         match poll(&mut fds, timeout.as_ref()) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(!fds[0].revents().is_empty()),
-            Err(error) => Err(error.into()),
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
         }
+        let readable = !fds[0].revents().is_empty();
+        Ok(readable && self.channel.has_arrived()?)
     }
 
     fn acknowledge(&mut self, committed: u64) -> io::Result<()> {

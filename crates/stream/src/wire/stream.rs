@@ -10,15 +10,36 @@ use crate::frame::{self, Subject};
 /// Bytes that are read at once.
 const AT_ONCE: usize = 128 << 10;
 
+/// Bytes that a frame of somebody may have who has not said who they are.
+const OF_STRANGERS: usize = 64 << 10;
+
 /// Reads frames.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Frames {
     bytes: Vec<u8>,
     at: usize,
     filled: usize,
+    most: usize,
+}
+
+impl Default for Frames {
+    fn default() -> Frames {
+        Frames { bytes: Vec::new(), at: 0, filled: 0, most: usize::MAX }
+    }
 }
 
 impl Frames {
+    /// For a peer that nobody knows yet: only small frames are taken.
+    #[must_use]
+    pub fn of_stranger() -> Frames {
+        Frames { most: OF_STRANGERS, ..Frames::default() }
+    }
+
+    /// The peer is known: frames may be as large as any.
+    pub fn trust(&mut self) {
+        self.most = usize::MAX;
+    }
+
     /// Whether a whole frame is at hand without reading more.
     #[must_use]
     pub fn has_frame(&self) -> bool {
@@ -43,6 +64,10 @@ impl Frames {
                 Some(head) => frame::length(&head),
                 None => HEAD_BYTES,
             };
+            if needed > self.most {
+                let said = format!("a frame of {needed} bytes before the greeting was over");
+                return Err(io::Error::new(io::ErrorKind::InvalidData, said));
+            }
             if rest.len() >= needed {
                 let begin = self.at;
                 frame::check(&self.bytes[begin..begin + needed]).map_err(invalid)?;

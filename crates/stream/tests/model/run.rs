@@ -1,6 +1,7 @@
 //! A sender that repeats what was not acknowledged, a daemon that crashes, a sink with marks.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use netra_event::frame::{Kind, Producer};
 use netra_stream::batch::{Batch, Images};
@@ -89,8 +90,13 @@ fn open(disk: &Disk) -> std::io::Result<Intake> {
 }
 
 fn open_within(disk: &Disk, limits: Limits) -> std::io::Result<Intake> {
-    let setup =
-        Setup { limits, own: Producer::default(), images: false, outlets: vec![SINK.to_owned()] };
+    let setup = Setup {
+        limits,
+        own: Producer::default(),
+        images: false,
+        outlets: vec![SINK.to_owned()],
+        optional: Default::default(),
+    };
     let storage: Arc<dyn Storage> = Arc::new(disk.clone());
     Intake::open(storage, setup, Arc::new(Told::quiet()), Arc::new(Clock::default()))
 }
@@ -176,9 +182,10 @@ impl Run {
                 self.outlet.tally.deliver(&batch);
             }
         }
+        let base = self.outlet.position;
         self.outlet.position = reader.position();
         self.outlet.mark = self.sink.commit().unwrap();
-        self.intake.delivered(number, self.outlet.clone());
+        assert!(self.intake.delivered(number, base, self.outlet.clone()));
         false
     }
 
@@ -227,6 +234,8 @@ impl Run {
             assert_eq!(next, state.made, "seed {seed}: lane {lane} ends too early");
             total += state.made;
         }
+        let broken = &self.intake.told.counters.ledger_broken;
+        assert_eq!(broken.load(Ordering::Relaxed), 0, "seed {seed}: the audit");
         let kept = self.intake.state();
         let received: u64 = kept.book.producers.values().map(|of| of.received()).sum();
         let delivered: u64 = kept.outlets[0].tally.producers.values().map(|got| got.events()).sum();

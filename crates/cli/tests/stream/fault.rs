@@ -1,0 +1,210 @@
+//! Faults around the daemons: a cable pulled out, a hub away, a disk full, a clock set, a reader too
+//! slow. Whatever happens, the application goes on, and afterwards everything is there once.
+
+use std::fs::{self, File};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use netra_e2e::SmallDisk;
+use netra_stream::clock::Clock;
+use netra_stream::daemon::{Daemon, Settings};
+use netra_stream::ledger::Certificate;
+use netra_stream::told::Told;
+
+use crate::network::{HUB, Network};
+use crate::site::{NODE, Running, Site, adds_up, events, is_long, poll};
+
+/// Producers, and calls of each of their two threads.
+fn load() -> (u64, u64) {
+    if is_long() { (8, 500_000) } else { (3, 20_000) }
+}
+
+fn produce(site: &Site, job: &str) -> Vec<Running> {
+    let (producers, calls) = load();
+    (0..producers).map(|number| site.produce(job, number, calls)).collect()
+}
+
+/// The application ends by itself while the fault lasts: it never waits for anybody.
+fn end(producers: Vec<Running>) {
+    for mut producer in producers {
+        assert!(producer.0.wait().expect("it ends").success(), "the application never notices");
+    }
+}
+
+/// Everything of all producers is there, once.
+fn is_exact(site: &Site, job: &str) -> u64 {
+    let (producers, calls) = load();
+    let found = site.settle(job, producers as usize);
+    adds_up(&found, site);
+    assert_eq!(found["complete"], true, "{found:#}\n{}", site.said());
+    assert_eq!(found["sums"]["delivered"], producers * events(calls), "{found:#}");
+    producers * events(calls)
+}
+
+/// The node has everything, and its hub has not.
+fn is_held_back(site: &Site, job: &str) -> bool {
+    let (producers, calls) = load();
+    site.certificate("node", job).is_some_and(|found| {
+        found["sums"]["received"] == producers * events(calls)
+            && found["sums"]["in_flight"].as_u64().is_some_and(|left| left > 0)
+    })
+}
+
+fn duration() -> Duration {
+    if is_long() { Duration::from_secs(60) } else { Duration::from_millis(1500) }
+}
+
+#[test]
+fn a_cable_that_is_pulled_out_costs_time_and_nothing_else() {
+    let Some(network) = Network::new() else {
+        println!("skipped: name spaces of the network may not be made here (root, iproute2)");
+        return;
+    };
+    let site = Site::new();
+    site.write(
+        "near",
+        &format!("[[listen]]\naddress = \"tcp:{HUB}:4040\"\ninsecure = true\n"),
+        "far",
+    );
+    let up = format!("[[upstream]]\nname = \"up\"\naddress = \"tcp:{HUB}:4040\"\n");
+    site.write("node", &format!("{NODE}{up}"), "");
+    let daemon = |name: &str| site.netra(&["daemon", &format!("{name}.toml")]);
+    let _far = site.start("far");
+    let _near = site.start_by("near", network.on_hub(&daemon("near")));
+    let _node = site.start_by("node", network.on_node(&daemon("node")));
+    let mut cuts = 0;
+    let first = produce(&site, "cut");
+    std::thread::sleep(Duration::from_millis(100));
+    assert!(network.cut(), "the cable can be pulled out");
+    end(first);
+    poll("the node holds what the hub can not get", || is_held_back(&site, "cut"));
+    cuts += 1;
+    std::thread::sleep(duration());
+    assert!(network.mend(), "the cable can be put in");
+    let checked = is_exact(&site, "cut");
+    println!("network cut: {cuts} cut of {:?} and more, {checked} events checked", duration());
+}
+
+#[test]
+fn a_hub_that_is_away_gets_everything_when_it_is_back() {
+    let site = Site::new();
+    let _far = site.start("far");
+    let near = site.start("near");
+    let _node = site.start("node");
+    let all = produce(&site, "away");
+    std::thread::sleep(Duration::from_millis(100));
+    drop(near);
+    end(all);
+    poll("the node holds what the hub can not get", || is_held_back(&site, "away"));
+    std::thread::sleep(duration());
+    let _near = site.start("near");
+    let checked = is_exact(&site, "away");
+    println!("hub away: 1 time for {:?} and more, {checked} events checked", duration());
+}
+
+#[test]
+fn a_full_disk_is_a_full_spool_and_loses_nothing() {
+    let size = 4 << 20;
+    let site = Site::new();
+    let Some(disk) = SmallDisk::mount(&site.path("node"), size) else {
+        println!("skipped: no disk can be mounted here (root)");
+        return;
+    };
+    // Little is left: what the spool's own limit allows does not fit.
+    disk.fill(size, 768 << 10).expect("a ballast");
+    let _far = site.start("far");
+    let _node = site.start("node");
+    end(produce(&site, "full"));
+    poll("the disk is full", || site.has_said("node", "the spool is full"));
+    let held = site.certificate("node", "full").is_some();
+    // The hub comes: what leaves the spool makes room for the rest, on a disk that is as full as before.
+    let near = site.start("near");
+    let checked = is_exact(&site, "full");
+    assert!(held, "the node kept its state though the disk was full\n{}", site.said());
+    println!("disk full: 1 time, {checked} events checked");
+    drop(near);
+    drop(_node);
+    drop(disk);
+}
+
+#[test]
+fn clocks_that_are_set_change_no_count() {
+    let site = Site::new();
+    let start = |name: &str, clock: &Arc<Clock>| {
+        let settings = Settings::read(&site.path(&format!("{name}.toml"))).expect("settings");
+        Daemon::start(settings, Arc::new(Told::quiet()), Arc::clone(clock)).expect("a daemon")
+    };
+    let clocks: [Arc<Clock>; 3] = Default::default();
+    let [node_clock, near_clock, far_clock] = &clocks;
+    let far = start("far", far_clock);
+    let near = start("near", near_clock);
+    let node = start("node", node_clock);
+    let hour = 3_600_000_000_000;
+    let all = produce(&site, "clock");
+    let mut steps = 0;
+    for step in [hour, -5 * hour, 24 * hour] {
+        for clock in &clocks {
+            std::thread::sleep(Duration::from_millis(30));
+            clock.step(step / (1 + i64::from(steps % 3)));
+            steps += 1;
+        }
+    }
+    end(all);
+    let (producers, calls) = load();
+    let mut last = None;
+    poll("everything has arrived", || {
+        last = Certificate::of(&far.intake.state(), "clock").into_iter().next();
+        last.as_ref().is_some_and(|found| {
+            found.processes.len() as u64 == producers
+                && found.is_final()
+                && found.sums.in_flight == 0
+        })
+    });
+    let found = last.expect("it was there");
+    assert!(found.is_complete(), "{found:?}");
+    assert_eq!(found.sums.delivered, producers * events(calls));
+    assert!(node.finish() && near.finish() && far.finish(), "nothing is left");
+    println!("clocks: {steps} steps, {} events checked", found.sums.delivered);
+}
+
+#[test]
+fn a_reader_that_stands_still_holds_nobody_back_and_is_told_what_it_missed() {
+    let site = Site::new();
+    let daemons = site.start_all();
+    let told = site.path("subscriber.log");
+    let address = format!("unix:{}", site.path("near.sock").display());
+    let mut command =
+        site.netra(&["subscribe", "io", "--as", "connector-json", "--daemon", &address]);
+    command.stdout(Stdio::null()).stderr(File::create(&told).expect("a file"));
+    let reader = Running(command.spawn().expect("netra starts"));
+    let signal = |name: &str| {
+        let done = Command::new("kill").args([name, &reader.0.id().to_string()]).status();
+        assert!(done.expect("kill starts").success());
+    };
+    // It reads, then it does not, until more has come than its queue of 8 MiB and all buffers hold.
+    end(produce(&site, "first"));
+    is_exact(&site, "first");
+    signal("-STOP");
+    let (rounds, mut checked) = (if is_long() { 2 } else { 12 }, 0);
+    for round in 0..rounds {
+        let job = format!("slow{round}");
+        end(produce(&site, &job));
+        checked += is_exact(&site, &job);
+    }
+    let near = daemons.get(1).expect("three daemons");
+    let memory = fs::read_to_string(format!("/proc/{}/status", near.0.id())).expect("a process");
+    let peak = memory.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
+    let peak: u64 = peak.trim().trim_end_matches(" kB").parse().expect("a number");
+    signal("-CONT");
+    poll("it is told what it missed", || {
+        let said = fs::read_to_string(&told).unwrap_or_default();
+        // Whoever stands still for a minute is sent away.
+        said.contains("missed here") || said.contains("too slow") || said.contains("has closed")
+    });
+    assert!(peak < 192 << 10, "{peak} kB for a reader that stands still");
+    println!(
+        "slow reader: 1 stop, {checked} events checked, {} MiB at most in the hub",
+        peak >> 10
+    );
+}

@@ -1,0 +1,76 @@
+//! Where things come from: the tables `[node]`, `[[listen]]` and `[tls]`.
+
+use netra_event::Layer;
+
+use super::section::Section;
+use crate::node::{self, Filter, Root};
+use crate::wire::{Address, tls};
+
+/// A place where others connect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listen {
+    /// Where.
+    pub address: Address,
+    /// Who may connect to a Unix socket.
+    pub mode: u32,
+    /// Whether strangers may connect from other machines.
+    pub insecure: bool,
+}
+
+pub(super) fn node(mut section: Section<'_>) -> node::Settings {
+    let mut roots: Vec<Root> =
+        section.list("segments").into_iter().map(|path| Root::All(path.into())).collect();
+    let own = section.list("own").into_iter().map(|path| Root::Own(path.into()));
+    roots.extend(own);
+    if roots.is_empty() {
+        roots.push(Root::All("/tmp".into()));
+    }
+    let mut filter = Filter {
+        exclude: section.list("exclude"),
+        include: section.list("include"),
+        ..Filter::default()
+    };
+    for name in section.list("without") {
+        match layer(&name) {
+            Some(layer) => filter.layers.push(layer),
+            None => section.complain("without", format!("{name} is no module")),
+        }
+    }
+    let (job, logs) = (section.text("job"), section.path("logs"));
+    section.end();
+    node::Settings { roots, filter, job, logs }
+}
+
+fn layer(name: &str) -> Option<Layer> {
+    let all =
+        [Layer::Posix, Layer::Stdio, Layer::Process, Layer::Mpiio, Layer::Hdf5, Layer::Pnetcdf];
+    let plain = |text: &str| text.replace('-', "").to_ascii_uppercase();
+    all.into_iter().find(|layer| plain(layer.name()) == plain(name))
+}
+
+pub(super) fn listen(mut section: Section<'_>) -> Option<Listen> {
+    let address = section.parsed("address", str::parse);
+    if address.is_none() {
+        section.complain("address", "says where others connect");
+    }
+    let octal = |text: &str| u32::from_str_radix(text, 8).map_err(|_| "a mode such as 0660");
+    let mode = section.parsed("mode", octal).unwrap_or(0o600);
+    let insecure = section.switch("insecure", false);
+    section.end();
+    Some(Listen { address: address?, mode, insecure })
+}
+
+/// Certificates and keys; broken ones are found here, not when somebody calls.
+pub(super) fn encryption(mut section: Section<'_>) -> tls::Files {
+    let files = tls::Files {
+        certificate: section.path("certificate"),
+        key: section.path("key"),
+        ca: section.path("ca"),
+        clients: section.path("clients"),
+    };
+    for (key, problem) in files.load().err().into_iter().flatten() {
+        section.complain(key, problem);
+    }
+    section.end();
+    files
+}
