@@ -26,7 +26,7 @@ fn settings(state: &Path) -> Settings {
     });
     Settings {
         state: state.to_owned(),
-        sinks: vec![SinkSettings { name: "store".to_owned(), kind }],
+        sinks: vec![SinkSettings { name: "store".to_owned(), kind, optional: false }],
         ..Settings::nothing()
     }
 }
