@@ -6,6 +6,7 @@
 //! There is no file format of our own here, and no face: JSON, HTTP and the PostgreSQL wire are in `show`.
 #![forbid(unsafe_code)]
 
+pub mod ask;
 mod calendar;
 mod error;
 mod folder;
