@@ -46,6 +46,10 @@ const DEBIAN: &[Need] = &[
     Need { package: "chromium", reason: "opens report pages as a reader does" },
     Need { package: "munge", reason: "its service says who is at the other end of a connection" },
     Need { package: "ltrace", reason: "counts the calls of streams of real applications" },
+    Need { package: "default-jre-headless", reason: "runs the JDBC driver that asks the store" },
+    Need { package: "libpostgresql-jdbc-java", reason: "a client that asks the store" },
+    Need { package: "openssl", reason: "makes a certificate for the store's door" },
+    Need { package: "postgresql-client", reason: "psql, a client that asks the store" },
     Need { package: "strace", reason: "counts the system calls of workloads" },
 ];
 
@@ -59,12 +63,16 @@ const PYTHON: &[Need] = &[
     Need { package: "deltalake==1.6.6", reason: "reads the tables of a store" },
     Need { package: "duckdb==2.0.0", reason: "takes tables of our Python package" },
     Need { package: "h5py==3.16.0", reason: "brings an HDF5 of its own, which netra must see" },
+    Need { package: "JPype1==1.7.1", reason: "runs the JDBC driver that asks the store" },
     Need { package: "maturin==1.16.0", reason: "builds our Python package" },
     Need { package: "mypy==2.4.1", reason: "checks the types of our Python package" },
     Need { package: "netCDF4==1.7.5.1.post1", reason: "brings another HDF5 of its own" },
+    Need { package: "pandas==3.1.1", reason: "asks the store through SQLAlchemy" },
     Need { package: "polars==2.1.0", reason: "takes tables of our Python package" },
+    Need { package: "psycopg[binary]==3.3.8", reason: "a client that asks the store" },
     Need { package: "pyarrow==26.0.1", reason: "takes tables of our Python package" },
     Need { package: "pytest==9.2.0", reason: "runs the tests of our Python package" },
+    Need { package: "SQLAlchemy==2.1.8", reason: "a client that asks the store" },
 ];
 
 /// MPI libraries beside Debian's, each in an environment of its own with mpi4py for it: folder, package.

@@ -10,6 +10,7 @@
 //! There is no other crate that knows JSON, CSV or terminals, and nothing here opens a file.
 #![forbid(unsafe_code)]
 
+mod base64;
 mod csv;
 mod derived;
 mod head;
@@ -26,6 +27,8 @@ mod time;
 pub mod compare;
 pub mod counters;
 pub mod difference;
+#[cfg(feature = "store")]
+pub mod door;
 pub mod field;
 pub mod history;
 pub mod html;

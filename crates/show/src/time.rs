@@ -9,6 +9,21 @@ pub(crate) fn local(seconds: i64) -> String {
     in_zone(seconds, here().clone())
 }
 
+/// The same with a part of a second, to so many digits: `2026-11-15 23:35:36.250 +01:00`.
+#[cfg(feature = "store")]
+pub(crate) fn local_with_part(seconds: i64, part: i64, digits: usize) -> String {
+    with_part(&local(seconds), part, digits)
+}
+
+/// Puts a part of a second behind the seconds.
+#[cfg(feature = "store")]
+fn with_part(text: &str, part: i64, digits: usize) -> String {
+    match text.rsplit_once(' ') {
+        Some((time, zone)) if digits > 0 => format!("{time}.{part:0digits$} {zone}"),
+        _ => text.to_owned(),
+    }
+}
+
 /// Machines get nanoseconds since 1970 in UTC. What does not fit is cut off at the largest value.
 pub(crate) fn nanos(seconds: i64, nanos: i64) -> i64 {
     seconds.saturating_mul(1_000_000_000).saturating_add(nanos)

@@ -7,8 +7,7 @@ use std::io::{Result, Write};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::base64;
-use crate::Json;
+use crate::{Json, base64};
 
 /// Columns, while they are collected.
 #[derive(Debug, Default)]

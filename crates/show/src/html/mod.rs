@@ -5,7 +5,6 @@
 //! never read as HTML by the script.
 
 mod asset;
-mod base64;
 mod column;
 mod compared;
 mod data;

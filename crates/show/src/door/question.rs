@@ -1,0 +1,173 @@
+//! Questions for those who do not write SQL: jobs, and the events of one.
+
+use datafusion::arrow::array::AsArray as _;
+use datafusion::arrow::datatypes::Int64Type;
+use netra_store::ask::{self, Session};
+
+/// Which jobs.
+#[derive(Debug, Clone, Default)]
+pub struct Jobs {
+    /// Of this user, by name or number.
+    pub user: Option<String>,
+    /// Whose executable contains this.
+    pub exe: Option<String>,
+    /// That began at this time or later, as SQL writes times.
+    pub since: Option<String>,
+    /// That began before this time.
+    pub until: Option<String>,
+    /// At most so many, the newest first.
+    pub limit: usize,
+}
+
+impl Jobs {
+    /// The question.
+    #[must_use]
+    pub fn sql(&self) -> String {
+        let mut all = Vec::new();
+        if let Some(user) = &self.user {
+            let number = user.parse::<u32>().map(|uid| format!(" OR uid = {uid}"));
+            all.push(format!("(\"user\" = {}{})", text(user), number.unwrap_or_default()));
+        }
+        if let Some(exe) = &self.exe {
+            all.push(format!("strpos(exe, {}) > 0", text(exe)));
+        }
+        if let Some(since) = &self.since {
+            all.push(format!("t >= {}", time(since)));
+        }
+        if let Some(until) = &self.until {
+            all.push(format!("t < {}", time(until)));
+        }
+        let columns = "job, t, \"end\", \"user\", nprocs, processes, running, exe";
+        format!(
+            "SELECT {columns} FROM jobs{} ORDER BY t DESC, job LIMIT {}",
+            wherever(&all),
+            self.limit
+        )
+    }
+}
+
+/// Which events of a job.
+#[derive(Debug, Clone, Default)]
+pub struct Events {
+    /// The job: its key, its number, or the beginning of its key.
+    pub job: String,
+    /// Of these ranks.
+    pub ranks: Vec<i64>,
+    /// Of this layer.
+    pub layer: Option<String>,
+    /// That do this.
+    pub op: Option<String>,
+    /// On files whose path contains this.
+    pub file: Option<String>,
+    /// That began at this time or later, as SQL writes times.
+    pub from: Option<String>,
+    /// That began before this time.
+    pub to: Option<String>,
+    /// At most so many, in their order.
+    pub limit: Option<usize>,
+}
+
+impl Events {
+    /// The question.
+    #[must_use]
+    pub fn sql(&self) -> String {
+        let mut all = vec![format!("job = job({})", text(&self.job))];
+        if !self.ranks.is_empty() {
+            let ranks: Vec<String> = self.ranks.iter().map(ToString::to_string).collect();
+            all.push(format!("rank IN ({})", ranks.join(", ")));
+        }
+        for (name, value) in [("layer", &self.layer), ("op", &self.op)] {
+            if let Some(value) = value {
+                all.push(format!("lower({name}) = {}", text(&value.to_lowercase())));
+            }
+        }
+        if let Some(file) = &self.file {
+            all.push(format!("strpos(file, {}) > 0", text(file)));
+        }
+        if let Some(from) = &self.from {
+            all.push(format!("t >= {}", time(from)));
+        }
+        if let Some(to) = &self.to {
+            all.push(format!("t < {}", time(to)));
+        }
+        let columns = "t, t_ns, rank, layer, function, file, \"offset\", bytes, duration, error";
+        let most = self.limit.map(|limit| format!(" LIMIT {limit}")).unwrap_or_default();
+        let all = wherever(&all);
+        format!("SELECT {columns} FROM events{all} ORDER BY t, t_ns, rank, sequence{most}")
+    }
+
+    /// When a job began, in microseconds since 1970.
+    pub async fn began(session: &Session, job: &str) -> ask::Result<i64> {
+        let sql = format!("SELECT CAST(min(t) AS BIGINT) FROM jobs WHERE job = job({})", text(job));
+        let rows = session.ask(&sql).await?.collect().await?;
+        let first = rows.iter().find(|batch| batch.num_rows() > 0);
+        // A job that was found has a row, and every row has its time.
+        Ok(first.map_or(0, |batch| batch.column(0).as_primitive::<Int64Type>().value(0)))
+    }
+}
+
+/// A point in time, so many seconds after another in microseconds since 1970, as SQL reads it.
+#[must_use]
+pub fn after(began: i64, seconds: f64) -> String {
+    // Rounded to the microsecond, which is what the store's times have.
+    let point = began.saturating_add((seconds * 1e6).round() as i64);
+    match jiff::Timestamp::from_microsecond(point) {
+        Ok(time) => format!("{time:.6}"),
+        Err(_) => "9999-12-31T23:59:59Z".to_owned(),
+    }
+}
+
+/// A text as SQL quotes it.
+fn text(value: &str) -> String {
+    format!("'{}'", value.replace('\'', "''"))
+}
+
+fn time(value: &str) -> String {
+    format!("TIMESTAMPTZ {}", text(value))
+}
+
+fn wherever(all: &[String]) -> String {
+    if all.is_empty() { String::new() } else { format!(" WHERE {}", all.join(" AND ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_type_stays_a_text() {
+        let question = Jobs {
+            user: Some("o'hara'; DROP TABLE jobs; --".to_owned()),
+            since: Some("2026-11-16T00:00:00Z".to_owned()),
+            limit: 5,
+            ..Jobs::default()
+        };
+        let want = "SELECT job, t, \"end\", \"user\", nprocs, processes, running, exe FROM jobs \
+            WHERE (\"user\" = 'o''hara''; DROP TABLE jobs; --') \
+            AND t >= TIMESTAMPTZ '2026-11-16T00:00:00Z' ORDER BY t DESC, job LIMIT 5";
+        assert_eq!(question.sql(), want);
+    }
+
+    #[test]
+    fn seconds_become_points_in_time() {
+        assert_eq!(after(1_763_000_000_000_000, 1.5), "2025-11-13T02:13:21.500000Z");
+        assert_eq!(after(0, -0.000_001), "1969-12-31T23:59:59.999999Z");
+        assert_eq!(after(i64::MAX, 1e300), "9999-12-31T23:59:59Z");
+    }
+
+    #[test]
+    fn events_are_narrowed_by_everything_that_is_said() {
+        let question = Events {
+            job: "4711".to_owned(),
+            ranks: vec![0, 3],
+            op: Some("Write".to_owned()),
+            file: Some("ckpt".to_owned()),
+            limit: Some(10),
+            ..Events::default()
+        };
+        let want = "SELECT t, t_ns, rank, layer, function, file, \"offset\", bytes, duration, error \
+            FROM events WHERE job = job('4711') AND rank IN (0, 3) AND lower(op) = 'write' \
+            AND strpos(file, 'ckpt') > 0 ORDER BY t, t_ns, rank, sequence LIMIT 10";
+        assert_eq!(question.sql(), want);
+    }
+}
