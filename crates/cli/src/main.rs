@@ -4,6 +4,8 @@
 //! become a command, errors become a sentence and an exit code.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "store")]
+mod asking;
 mod collect;
 mod command;
 mod doctor;

@@ -8,17 +8,27 @@ mod daemon;
 mod diff;
 mod doctor;
 mod dxt;
+#[cfg(feature = "store")]
+mod events;
 mod export;
 mod history;
 mod info;
+#[cfg(feature = "store")]
+mod jobs;
 mod ledger;
 mod merge;
 mod parse;
+#[cfg(feature = "store")]
+mod password;
+#[cfg(feature = "store")]
+mod postgres;
 mod publish;
 mod reading;
 mod recover;
 mod report;
 mod run;
+#[cfg(feature = "store")]
+mod sql;
 #[cfg(feature = "store")]
 mod store;
 mod subscribe;
@@ -76,6 +86,21 @@ pub(crate) enum Command {
     /// Say what a store holds and whether it is right, put its files together, remove old rows
     #[cfg(feature = "store")]
     Store(store::Args),
+    /// Ask the store in SQL
+    #[cfg(feature = "store")]
+    Sql(sql::Args),
+    /// List the jobs of the store
+    #[cfg(feature = "store")]
+    Jobs(jobs::Args),
+    /// Show what a job of the store did, call by call
+    #[cfg(feature = "store")]
+    Events(events::Args),
+    /// Make a line for the file of users who may ask over a network
+    #[cfg(feature = "store")]
+    Password(password::Args),
+    /// Let clients of PostgreSQL ask the store
+    #[cfg(feature = "store")]
+    Postgres(postgres::Args),
     /// Publish messages under a tag
     Publish(publish::Args),
     /// Get the events of running jobs, or what is published under a tag
@@ -92,6 +117,16 @@ impl Command {
             Command::Ledger(args) => return ledger::run(&args),
             #[cfg(feature = "store")]
             Command::Store(args) => return store::run(&args),
+            #[cfg(feature = "store")]
+            Command::Sql(args) => return sql::run(args),
+            #[cfg(feature = "store")]
+            Command::Jobs(args) => return jobs::run(args),
+            #[cfg(feature = "store")]
+            Command::Events(args) => return events::run(args),
+            #[cfg(feature = "store")]
+            Command::Password(args) => return password::run(&args),
+            #[cfg(feature = "store")]
+            Command::Postgres(args) => return postgres::run(&args),
             Command::Info(args) => info::run(&args),
             Command::Report(args) => report::run(&args),
             Command::History(args) => history::run(&args),
