@@ -41,6 +41,7 @@ pub mod handle;
 pub mod heatmap;
 pub mod hook;
 pub mod jail;
+pub mod job;
 pub mod lane;
 pub mod life;
 pub mod log;

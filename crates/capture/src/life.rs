@@ -16,7 +16,8 @@
 //!
 //! **Exit.** Our handler is registered before the loader's own, hence runs last, after every
 //! handler and destructor of the application: calls made there still count. `quick_exit` and
-//! `_exit` write the log too. After abort or a deadly signal the segment is what is left.
+//! `_exit` write the log too. After abort or a deadly signal the segment is what is left. A rank of MPI has
+//! written its part of the job's log when it ended MPI (`job`), and writes none here.
 //!
 //! **chroot.** The segment goes on (`jail.rs`); no log is written, and no directory made, in the jail.
 //!
@@ -31,6 +32,7 @@ use netra_event::segment::{CALIBRATIONS, Header, LOGGED, MAGIC, State, UNTRACED,
 use crate::arena::{ARENA, note};
 use crate::got;
 use crate::jail;
+use crate::job;
 use crate::log;
 use crate::memory::{self, Private};
 use crate::mount;
@@ -360,11 +362,14 @@ pub fn finish() {
     calibrate(header);
     header.end.store(time::realtime(), Ordering::Relaxed);
     header.state.store(State::Clean as u32, Ordering::Release);
-    let written = if jail::entered() {
-        note(b"the root directory was changed: the segment is left instead of a log");
-        Err(Refused(libc::EXDEV))
-    } else {
-        log::write()
+    let written = match job::ending(private) {
+        _ if jail::entered() => {
+            note(b"the root directory was changed: the segment is left instead of a log");
+            Err(Refused(libc::EXDEV))
+        }
+        job::Ending::Alone => log::write(),
+        job::Ending::Told => Ok(()),
+        job::Ending::More => Err(Refused(libc::EEXIST)),
     };
     if written.is_ok() && SETTINGS.streams() {
         // A daemon may still have to read; it removes the segment when it has.

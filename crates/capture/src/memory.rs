@@ -49,6 +49,10 @@ pub struct Private {
     pub objects: AtomicU32,
     /// Set once the log is written: late calls still count, but only in the segment.
     pub finished: AtomicU32,
+    /// What came of the one log of the job (`job`).
+    pub joined: AtomicU32,
+    /// What had been read and written when this process's part of that log was made.
+    pub moved: AtomicU64,
     /// Calls made before the process was set up, by code: closes, and a child's before exec.
     pub early: [AtomicU32; EARLY],
     /// Not 0 if there are any.

@@ -116,6 +116,15 @@ impl Descriptor {
         Ok(())
     }
 
+    /// Changes who may do what with the file.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn set_rights(&self, mode: u32) -> Result<()> {
+        // SAFETY: changes a file of ours only.
+        done(unsafe { syscall(libc::SYS_fchmod, [word(self.0), mode as usize, 0, 0, 0, 0]) })
+    }
+
     /// Gives the file a length.
     ///
     /// # Errors
@@ -584,6 +593,14 @@ pub fn each_line(path: &CStr, mut take: impl FnMut(&[u8])) {
             }
         }
     }
+}
+
+/// Sleeps for some nanoseconds, less than a second.
+pub fn sleep(nanos: u32) {
+    let time = libc::timespec { tv_sec: 0, tv_nsec: i64::from(nanos.min(999_999_999)) };
+    let at = (&raw const time).expose_provenance();
+    // SAFETY: the time outlives the call. An interruption ends the sleep, which is all right.
+    unsafe { syscall(libc::SYS_nanosleep, [at, 0, 0, 0, 0, 0]) };
 }
 
 /// Lets another thread run.

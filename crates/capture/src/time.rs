@@ -43,6 +43,12 @@ pub fn realtime() -> u64 {
     clock(libc::CLOCK_REALTIME)
 }
 
+/// Nanoseconds of CLOCK_MONOTONIC.
+#[must_use]
+pub fn monotonic() -> u64 {
+    clock(libc::CLOCK_MONOTONIC)
+}
+
 fn clock(id: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the buffer is the caller's; this clock always exists, so errno stays.

@@ -84,12 +84,7 @@ impl Pieces {
         walk(&self.folder, &mut logs);
         for path in logs {
             match Piece::of_log(&path) {
-                Ok(pieces) => {
-                    let same = |a: &Piece, b: &Piece| (a.pid, a.start) == (b.pid, b.start);
-                    // Killed between writing its log and removing its segment: the log is whole.
-                    found.pieces.retain(|old| !pieces.iter().any(|new| same(old, new)));
-                    found.pieces.extend(pieces);
-                }
+                Ok(pieces) => found.pieces.extend(pieces),
                 Err(error) => found.complaints.push(format!("{:#}", anyhow::Error::from(error))),
             }
         }
@@ -103,7 +98,13 @@ impl Pieces {
 }
 
 fn without_running(mut found: Found, folder: &Path) -> Found {
-    for piece in found.pieces.extract_if(.., |piece| piece.life == Life::Running) {
+    let running = |piece: &mut Piece| piece.life == Life::Running;
+    let extracted: Vec<Piece> = found.pieces.extract_if(.., running).collect();
+    for piece in extracted {
+        // Its part until MPI ended is there, or its log, whose segment it is about to remove.
+        if found.pieces.iter().any(|other| other.is_same_process(&piece)) {
+            continue;
+        }
         found.complaints.push(format!(
             "process {} ({}) still runs; its log will be in {}",
             piece.pid,

@@ -6,8 +6,8 @@
 //! the records of a module are read one by one, the segments of a trace piece by piece.
 //!
 //! Without the default feature `std` this is a `no_std` crate: [`counter`] (the
-//! names and places of counters), [`record`] (byte layouts), [`section`] and [`checksum`], and
-//! [`encode`], which makes a log of a segment. The capture library uses it from inside an
+//! names and places of counters), [`record`] (byte layouts), [`section`] and [`checksum`],
+//! [`encode`], which makes a log of a segment, and [`reduce::Pair`], which makes one record of two. The capture library uses it from inside an
 //! application, where it may not allocate.
 //!
 //! There is no analysis here, no JSON and no terminal, and nothing is known about streams or about
@@ -19,6 +19,7 @@ pub mod checksum;
 pub mod counter;
 pub mod encode;
 pub mod record;
+pub mod reduce;
 pub mod section;
 
 #[cfg(feature = "std")]
@@ -33,8 +34,6 @@ mod error;
 pub mod merge;
 #[cfg(feature = "std")]
 pub mod read;
-#[cfg(feature = "std")]
-pub mod reduce;
 #[cfg(feature = "std")]
 pub mod text;
 #[cfg(feature = "std")]

@@ -1,13 +1,15 @@
 //! The log at exit. `netra_darshan::encode` makes it; here are a file to take its bytes, memory to
 //! sort in, and its place and name.
 
-mod place;
+pub(crate) mod gather;
+pub(crate) mod place;
 
-use netra_darshan::encode::{self, Options, Sink};
+use netra_darshan::encode::{self, Options};
 use netra_event::segment::View;
 
 use crate::arena::{ARENA, note};
-use crate::sys::{self, Descriptor, Refused};
+use crate::sys::{self, Refused};
+use gather::Gather;
 
 /// Bytes of the buffer between the encoder and the file.
 const BUFFER: usize = 64 << 10;
@@ -25,7 +27,8 @@ pub fn write() -> Result<(), Refused> {
     let mut memory = Memory::new(words)?;
     let (buffer, gathered, words) = memory.parts(words)?;
     let mut target = place::Target::create(&view)?;
-    let mut sink = File { file: target.file(), at: 0, gathered, held: 0 };
+    let mut file = target.file();
+    let mut sink = Gather::new(&mut file, 0, gathered);
     let written = encode::log(view, Options::default(), &mut sink, words, buffer).is_ok();
     let done = if written && sink.flush() { target.keep() } else { Err(Refused(libc::EIO)) };
     if done.is_err() {
@@ -33,58 +36,6 @@ pub fn write() -> Result<(), Refused> {
         note(b"the log could not be written");
     }
     done
-}
-
-/// A file that takes the log's bytes, and gathers small pieces.
-struct File<'a> {
-    file: &'a Descriptor,
-    /// Where the gathered bytes go.
-    at: u64,
-    gathered: &'a mut [u8],
-    held: usize,
-}
-
-impl File<'_> {
-    fn flush(&mut self) -> bool {
-        let bytes = self.gathered.get(..self.held).unwrap_or_default();
-        let end = self.at.saturating_add(bytes.len() as u64);
-        let done = sys::file_size_allowed(end) && self.file.write_at(bytes, self.at).is_ok();
-        self.at = end;
-        self.held = 0;
-        done
-    }
-}
-
-impl Sink for File<'_> {
-    fn write(&mut self, bytes: &[u8]) -> bool {
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let room = self.gathered.get_mut(self.held..).unwrap_or_default();
-            let take = rest.len().min(room.len());
-            for (to, from) in room.iter_mut().zip(rest) {
-                *to = *from;
-            }
-            self.held = self.held.saturating_add(take);
-            rest = rest.get(take..).unwrap_or_default();
-            if !rest.is_empty() && !self.flush() {
-                return false;
-            }
-        }
-        true
-    }
-
-    fn overwrite(&mut self, at: u64, bytes: &[u8]) -> bool {
-        // What is still here is changed here.
-        let held = at.checked_sub(self.at).and_then(|at| usize::try_from(at).ok());
-        let place = held.and_then(|from| {
-            self.gathered.get_mut(..self.held)?.get_mut(from..from.checked_add(bytes.len())?)
-        });
-        if let Some(place) = place {
-            place.copy_from_slice(bytes);
-            return true;
-        }
-        self.flush() && self.file.write_at(bytes, at).is_ok()
-    }
 }
 
 /// Memory of our own for as long as the log is written.

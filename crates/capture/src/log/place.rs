@@ -10,9 +10,11 @@ use crate::text::Text;
 use crate::time;
 
 const DAY: u64 = 86_400;
+/// Ends the name of a log that is not complete.
+pub(crate) const PARTIAL: &[u8] = b"_partial";
 
 /// A log in the making: it has its name only when it is complete.
-pub(super) struct Target {
+pub(crate) struct Target {
     file: Descriptor,
     partial: Text<LONGEST_PATH>,
     complete: Text<LONGEST_PATH>,
@@ -20,7 +22,7 @@ pub(super) struct Target {
 
 impl Target {
     /// Makes the directory and an empty file that says that it is not complete.
-    pub(super) fn create(view: &View<'_>) -> Result<Target, Refused> {
+    pub(crate) fn create(view: &View<'_>) -> Result<Target, Refused> {
         let complete = path(view, SETTINGS.log_dir())?;
         let (made, complete) = match Target::open(&complete) {
             Err(Refused(libc::ENOENT)) => {
@@ -40,27 +42,32 @@ impl Target {
     /// Opens the file that becomes the log.
     fn open(complete: &Text<LONGEST_PATH>) -> Result<(Descriptor, Text<LONGEST_PATH>), Refused> {
         let mut partial = Text::copy(complete);
-        partial.push(b"_partial");
+        partial.push(PARTIAL);
         let name = partial.path().ok_or(Refused(libc::ENAMETOOLONG))?;
         let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW;
         // Once it is open it can be written, whatever its rights say to those who come later.
         Ok((sys::open(name, flags, 0o400)?, partial))
     }
 
-    pub(super) fn file(&self) -> &Descriptor {
+    pub(crate) fn file(&self) -> &Descriptor {
         &self.file
     }
 
     /// The log is complete: it gets its name, and nobody changes it any more.
-    pub(super) fn keep(&mut self) -> Result<(), Refused> {
+    pub(crate) fn keep(&mut self) -> Result<(), Refused> {
         let (Some(from), Some(to)) = (self.partial.path(), self.complete.path()) else {
             return Err(Refused(libc::ENAMETOOLONG));
         };
         sys::rename(from, to)
     }
 
+    /// Where it is while it is not complete.
+    pub(crate) fn partial(&self) -> &[u8] {
+        self.partial.bytes()
+    }
+
     /// There is no log after all.
-    pub(super) fn discard(&mut self) {
+    pub(crate) fn discard(&mut self) {
         if let Some(name) = self.partial.path() {
             // Left behind, its name says what it is.
             let _left = sys::remove(name);

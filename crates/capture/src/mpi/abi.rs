@@ -27,6 +27,7 @@ pub struct Abi {
     byte: usize,
     info_null: usize,
     request_null: usize,
+    errors_return: usize,
     /// `MPI_MODE_SEQUENTIAL`.
     pub sequential: c_int,
     /// `MPI_DISPLACEMENT_CURRENT`.
@@ -44,6 +45,7 @@ static MPICH: Abi = Abi {
     byte: 0x4c00_010d,
     info_null: 0x1c00_0000,
     request_null: 0x2c00_0000,
+    errors_return: 0x5400_0001,
     sequential: 256,
     displacement_current: -54_278_278,
     modes: CLASSIC_MODES,
@@ -55,6 +57,7 @@ static STANDARD: Abi = Abi {
     byte: 0x247,
     info_null: 0x130,
     request_null: 0x180,
+    errors_return: 0x143,
     sequential: 64,
     displacement_current: -1,
     // Create, read only, write only, both, delete on close, unique, exclusive, append, sequential.
@@ -68,15 +71,21 @@ static OPEN_MPI: Abi = Abi {
     byte: 0,
     info_null: 0,
     request_null: 0,
+    errors_return: 0,
     sequential: 256,
     displacement_current: -54_278_278,
     modes: CLASSIC_MODES,
 };
 
 /// The objects whose addresses are Open MPI's handles.
-const OPEN_MPI_NAMES: [&CStr; 4] =
-    [c"ompi_mpi_comm_world", c"ompi_mpi_byte", c"ompi_mpi_info_null", c"ompi_request_null"];
-static OPEN_MPI_DATA: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
+const OPEN_MPI_NAMES: [&CStr; 5] = [
+    c"ompi_mpi_comm_world",
+    c"ompi_mpi_byte",
+    c"ompi_mpi_info_null",
+    c"ompi_request_null",
+    c"ompi_mpi_errors_return",
+];
+static OPEN_MPI_DATA: [AtomicUsize; 5] = [const { AtomicUsize::new(0) }; 5];
 static CURRENT: AtomicU32 = AtomicU32::new(0);
 
 /// Finds out which interface the library near an address has; false if none of these.
@@ -176,6 +185,12 @@ impl Abi {
     #[must_use]
     pub fn request_null(&self) -> usize {
         self.handle(self.request_null, 3)
+    }
+
+    /// `MPI_ERRORS_RETURN`.
+    #[must_use]
+    pub fn errors_return(&self) -> usize {
+        self.handle(self.errors_return, 4)
     }
 
     /// A handle as it came in a register: the upper half of a narrow one means nothing.

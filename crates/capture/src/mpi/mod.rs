@@ -3,8 +3,9 @@
 //!
 //! Handles travel as `usize`: an `int` of MPICH or a pointer of Open MPI and of the standard interface
 //! takes the same register. We call the library's profiling names (`PMPI_`) directly, never through a slot,
-//! only with handles that it has just accepted from the application, and only for what needs no other
-//! process; so an error handler of the application never hears of us.
+//! and only with handles that it has just accepted from the application. While the application runs we call
+//! nothing that needs another process, so its error handlers never hear of us; when it ends MPI, ranks talk
+//! to each other (`job`).
 //!
 //! With an MPI of no known interface the hooks only forward; what is left is POSIX, with the rank that
 //! the launcher put into the environment.
@@ -107,6 +108,14 @@ functions! {
     info_get_nthkey = c"PMPI_Info_get_nthkey"(info: usize, number: c_int, key: *mut u8);
     info_get = c"PMPI_Info_get"(info: usize, key: *const u8, room: c_int, value: *mut u8, found: *mut c_int);
     info_free = c"PMPI_Info_free"(info: *mut u64);
+    comm_get_errhandler = c"PMPI_Comm_get_errhandler"(comm: usize, handler: *mut u64);
+    comm_set_errhandler = c"PMPI_Comm_set_errhandler"(comm: usize, handler: usize);
+    errhandler_free = c"PMPI_Errhandler_free"(handler: *mut u64);
+    ibarrier = c"PMPI_Ibarrier"(comm: usize, request: *mut u64);
+    isend = c"PMPI_Isend"(from: *const u8, count: c_int, datatype: usize, to: c_int, tag: c_int, comm: usize, request: *mut u64);
+    irecv = c"PMPI_Irecv"(into: *mut u8, count: c_int, datatype: usize, from: c_int, tag: c_int, comm: usize, request: *mut u64);
+    test = c"PMPI_Test"(request: *mut u64, done: *mut c_int, status: *mut u64);
+    cancel = c"PMPI_Cancel"(request: *mut u64);
 }
 
 /// Bytes that a version may take: the most that any library asks for.

@@ -14,6 +14,8 @@ use crate::text::Text;
 pub const LONGEST_PATH: usize = 512;
 /// Bytes of chunks that may be taken when nobody reads.
 const BUDGET: u64 = 8 << 20;
+/// How long a rank that ends MPI waits for the others.
+const PATIENCE: u64 = 60_000_000_000;
 
 /// What the user wants.
 pub struct Settings {
@@ -21,6 +23,7 @@ pub struct Settings {
     untraced: AtomicU32,
     budget: AtomicU64,
     lossless: AtomicU64,
+    patience: AtomicU64,
     streamed: AtomicU32,
     modules_off: AtomicU32,
     debug: AtomicU32,
@@ -79,6 +82,7 @@ impl Settings {
             untraced: AtomicU32::new(0),
             budget: AtomicU64::new(BUDGET),
             lossless: AtomicU64::new(0),
+            patience: AtomicU64::new(PATIENCE),
             streamed: AtomicU32::new(0),
             modules_off: AtomicU32::new(0),
             debug: AtomicU32::new(0),
@@ -135,6 +139,12 @@ impl Settings {
     #[must_use]
     pub fn most(&self) -> u64 {
         self.budget().max(self.lossless.load(Ordering::Relaxed))
+    }
+
+    /// How long a rank that ends MPI waits for the others, in nanoseconds.
+    #[must_use]
+    pub fn patience(&self) -> u64 {
+        self.patience.load(Ordering::Relaxed)
     }
 
     /// Whether a daemon reads the segment and removes it when it has everything.

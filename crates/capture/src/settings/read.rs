@@ -105,6 +105,11 @@ impl Settings {
                 Some(size) => self.lossless.store(size, Ordering::Relaxed),
                 None => complain(texts, b"lossless", value, b"is not a size such as 256MiB"),
             }
+        } else if is(b"finalize_wait") {
+            match duration(value) {
+                Some(nanos) => self.patience.store(nanos, Ordering::Relaxed),
+                None => complain(texts, b"finalize_wait", value, b"is not a time such as 60s"),
+            }
         } else if is(b"debug") {
             self.take_switch(&self.debug, b"debug", value, true, texts);
         } else if is(b"trace_budget") {
@@ -263,6 +268,19 @@ fn complain(texts: &mut Texts, key: &[u8], value: &[u8], what: &[u8]) {
     let value = value.get(..value.len().min(80)).unwrap_or_default();
     texts.notes.push(b"setting ").push(key).push(b": \"").push(value).push(b"\" ").push(what);
     texts.notes.push(b"; the default is used\n");
+}
+
+/// A time with its unit, in nanoseconds; a day at most.
+fn duration(value: &[u8]) -> Option<u64> {
+    const MOST: u64 = 86_400_000_000_000;
+    let at = value.iter().position(|byte| !byte.is_ascii_digit())?;
+    let unit = match trim(value.get(at..)?) {
+        b"ms" => 1_000_000,
+        b"s" => 1_000_000_000,
+        b"min" => 60_000_000_000,
+        _ => return None,
+    };
+    decimal(value.get(..at)?)?.checked_mul(unit).filter(|&nanos| nanos <= MOST)
 }
 
 /// A size with its unit; a bare number could mean anything.

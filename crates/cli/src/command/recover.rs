@@ -1,6 +1,6 @@
 //! `netra recover`: segments that killed processes left become logs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,7 +18,9 @@ use crate::surroundings;
 
 const EXAMPLES: &str = "\
 Processes that were killed leave what they had recorded in a segment. Each job becomes one log;
-its segments are removed when the log is safe on disk and their processes are gone.
+its segments are removed when the log is safe on disk and their processes are gone. Ranks that
+wrote a log together leave segments where there is more than is in it; the new log has both, and
+takes the place of the first.
 
 Examples:
   netra recover                          all jobs of yours whose processes died on this host
@@ -60,6 +62,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     for path in &args.from {
         if path.is_dir() { found.folder(path)? } else { found.file(path) }
     }
+    found.logs();
     let jobs = Job::group(std::mem::take(&mut found.pieces));
     if jobs.is_empty() {
         return Ok(found.nothing());
@@ -102,6 +105,22 @@ impl Found {
         match Piece::of_segment(path, None) {
             Ok(piece) => self.pieces.push(piece),
             Err(error) => self.complain(error),
+        }
+    }
+
+    /// Takes the logs that ranks wrote together and that these segments have more than: one log comes of
+    /// both, and takes the place of the other.
+    fn logs(&mut self) {
+        let joined: BTreeSet<(PathBuf, Vec<u8>)> = self
+            .pieces
+            .iter()
+            .filter_map(|piece| Some((piece.log.clone()?, piece.job.clone())))
+            .collect();
+        for (path, job) in joined.into_iter().filter(|(path, _)| path.exists()) {
+            match Piece::of_log(&path) {
+                Ok(pieces) => self.pieces.extend(pieces.into_iter().filter(|p| p.job == job)),
+                Err(error) => self.complain(error),
+            }
         }
     }
 

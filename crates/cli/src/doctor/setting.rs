@@ -14,6 +14,7 @@ enum Kind {
     Size,
     Switch,
     Text,
+    Time,
 }
 
 /// Settings of the library and the program; in a file they are written small.
@@ -22,15 +23,19 @@ const KNOWN: &[(&str, Kind)] = &[
     ("DEBUG", Kind::Switch),
     ("DISABLE", Kind::Switch),
     ("EXCLUDE", Kind::Text),
+    ("FINALIZE_WAIT", Kind::Time),
     ("INCLUDE", Kind::Text),
     ("JOB", Kind::Text),
     ("LOG_DIR", Kind::Path),
     ("LOG_DIR_LATER", Kind::Path),
     ("LOG_FILE", Kind::Path),
+    ("LOSSLESS", Kind::Size),
     ("MODULES", Kind::Text),
+    ("PLATFORM", Kind::Path),
     ("PRELOAD", Kind::Path),
     ("SEGMENT_DIR", Kind::Path),
     ("STORE", Kind::Text),
+    ("STREAM", Kind::Switch),
     ("TRACE", Kind::Switch),
     ("TRACE_BUDGET", Kind::Size),
 ];
@@ -64,6 +69,9 @@ fn complaint(name: &str, key: &str, value: &str) -> Option<Finding> {
         Kind::Path if !value.starts_with('/') => "an absolute path",
         Kind::Size if !is_size(value) => "a size with its unit, such as 64MiB",
         Kind::Switch if !is_switch(value) => "on or off",
+        Kind::Time if !is_number_of(value, &["ms", "s", "min"]) => {
+            "a time with its unit, such as 60s"
+        }
         _ => return None,
     };
     Some(bad(format!("{name}: {value:?} is not {wanted}; the default is used")))
@@ -74,9 +82,12 @@ fn is_switch(value: &str) -> bool {
 }
 
 fn is_size(value: &str) -> bool {
+    is_number_of(value, &["B", "kB", "MB", "GB", "KiB", "MiB", "GiB"])
+}
+
+fn is_number_of(value: &str, units: &[&str]) -> bool {
     let at = value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len());
     let (number, unit) = value.split_at(at);
-    let units = ["B", "kB", "MB", "GB", "KiB", "MiB", "GiB"];
     number.parse::<u64>().is_ok() && units.contains(&unit.trim())
 }
 

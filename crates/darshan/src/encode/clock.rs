@@ -1,5 +1,6 @@
 //! Ticks as the seconds that a log holds, and when the process began and ended.
 
+use super::Options;
 use netra_event::Module;
 use netra_event::segment::View;
 use netra_event::segment::shard::{
@@ -12,17 +13,24 @@ pub(super) struct Clock {
     start_ticks: u64,
     /// Seconds of a tick.
     tick: f64,
-    /// Nanoseconds since 1970 when recording began.
+    /// Nanoseconds since 1970 when what the log is about began: recording, or the job.
     pub(super) start: u64,
     /// And when it ended, or as far as is known.
     pub(super) end: u64,
+    /// Nanoseconds by which recording began later than that.
+    pub(super) late: u64,
 }
 
 impl Clock {
-    pub(super) fn new(view: &View<'_>) -> Clock {
+    pub(super) fn new(view: &View<'_>, options: &Options) -> Clock {
         let (start_ticks, start) = view.start();
-        let end = view.end().unwrap_or_else(|| last_seen(view)).max(start);
-        Clock { start_ticks, tick: view.tick() / 1e9, start, end }
+        let tick = view.tick() / 1e9;
+        if let Some(job) = options.job {
+            let late = start.saturating_sub(job.start);
+            return Clock { start_ticks, tick, start: job.start, end: job.end, late };
+        }
+        let end = options.ended.or(view.end()).unwrap_or_else(|| last_seen(view)).max(start);
+        Clock { start_ticks, tick, start, end, late: 0 }
     }
 
     /// A span of ticks in seconds.
@@ -33,7 +41,11 @@ impl Clock {
 
     /// A moment in seconds since the start; 0, which means "never", stays 0.
     pub(super) fn moment(&self, ticks: u64) -> f64 {
-        if ticks == 0 { 0.0 } else { self.span(ticks.saturating_sub(self.start_ticks)) }
+        match ticks {
+            0 => 0.0,
+            // As ticks, so spans of nanoseconds, lie far below 2^53.
+            ticks => self.span(ticks.saturating_sub(self.start_ticks)) + self.late as f64 / 1e9,
+        }
     }
 
     /// How long was recorded, in nanoseconds.

@@ -12,11 +12,11 @@ const CUT: &[u8] = b"<TRUNCATED>";
 const TEXT: usize = REGION - SIZE - 1;
 
 /// Writes the region; it follows the header and ends where the names begin.
-pub(super) fn write(encoder: &mut Encoder<'_>, nprocs: Option<u32>) -> Step {
+pub(super) fn write(encoder: &mut Encoder<'_>) -> Step {
     let (view, clock) = (encoder.view, encoder.clock);
     let (start_sec, start_nsec) = seconds(clock.start);
     let (end_sec, end_nsec) = seconds(clock.end);
-    let nprocs = nprocs.or(view.nprocs()).unwrap_or(1);
+    let nprocs = encoder.options.nprocs.or(view.nprocs()).unwrap_or(1);
     let job = Job {
         uid: i64::from(view.uid()),
         start_sec,
@@ -26,9 +26,10 @@ pub(super) fn write(encoder: &mut Encoder<'_>, nprocs: Option<u32>) -> Step {
         nprocs: i64::from(nprocs),
         jobid: view.job_id(),
     };
+    let ended = encoder.options.ended.is_some();
     let mut region = encoder.region();
     region.write(&job.encode())?;
-    region.write(metadata(&view).bytes())?;
+    region.write(metadata(&view, ended).bytes())?;
     let command = view.command();
     let keep = if command.len() > TEXT { TEXT.saturating_sub(CUT.len()) } else { TEXT };
     for &byte in command.iter().take(keep) {
@@ -65,7 +66,7 @@ fn readable(mount: &Mount<'_>) -> bool {
     plain(mount.kind) && plain(mount.point)
 }
 
-fn metadata(view: &View<'_>) -> Lines<METADATA> {
+fn metadata(view: &View<'_>, ended: bool) -> Lines<METADATA> {
     let mut lines = Lines::new();
     lines.pair(b"lib_ver", concat!("netra-", env!("CARGO_PKG_VERSION")).as_bytes());
     if let Some(parent) = view.fork_parent() {
@@ -75,6 +76,7 @@ fn metadata(view: &View<'_>) -> Lines<METADATA> {
     lines.pair(
         b"netra_state",
         match view.state() {
+            _ if ended => b"ended",
             Some(State::Clean) => b"ended",
             Some(State::Exec) => b"exec",
             // It did not say; whoever recovers it knows that it is dead.

@@ -34,6 +34,7 @@ mod pack;
 mod pnetcdf;
 mod posix;
 mod scratch;
+mod sort;
 mod stdio;
 mod text;
 mod trace;
@@ -46,7 +47,11 @@ use netra_event::segment::View;
 use netra_event::{Loss, Module, Rank};
 use output::{Output, Region};
 
-pub use scratch::needed;
+pub use heatmap::{common_width, widest};
+pub use output::{stream, stream_length};
+pub use pack::Block;
+pub use scratch::{needed, room};
+pub use sort::heap_sort;
 
 /// Takes the bytes of a log.
 pub trait Sink {
@@ -89,6 +94,23 @@ pub struct Options {
     pub nprocs: Option<u32>,
     /// Whether the log has no records, only the job and the packed segment.
     pub without_records: bool,
+    /// The job, where the log is of more than this process.
+    pub job: Option<Frame>,
+    /// When recording ended, for a process that goes on: nanoseconds since 1970.
+    pub ended: Option<u64>,
+    /// Whether the events are left out; they stay in the segment.
+    pub untraced: bool,
+}
+
+/// What all processes of a job have in common in its log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Frame {
+    /// When the first process began to record: nanoseconds since 1970.
+    pub start: u64,
+    /// When the last one ended.
+    pub end: u64,
+    /// Width of the bins of heat maps in nanoseconds, as [`common_width`] gives it.
+    pub width: u64,
 }
 
 /// Writes the log of a segment.
@@ -105,36 +127,46 @@ pub fn log(
     words: &mut [u64],
     bytes: &mut [u8],
 ) -> Result<(), Error> {
-    let mut output = Output::new(sink);
+    let mut encoder = Encoder::new(view, options, sink, bytes);
     // A file that ends before the header is put in its place is not taken for a log.
-    output.write(&[0; SIZE])?;
-    let mut encoder = Encoder {
-        view,
-        clock: Clock::new(&view),
-        rank: options.rank.unwrap_or(Rank(i64::from(view.rank().unwrap_or(0)))),
-        header: Header::new(Compression::Zlib),
-        output,
-        bytes,
-    };
-    job::write(&mut encoder, options.nprocs)?;
+    encoder.output.write(&[0; SIZE])?;
+    job::write(&mut encoder)?;
     encoder.header.names.offset = encoder.output.position();
     if !options.without_records {
-        encoder.header.partial = view.partial();
-        names::write(&mut encoder, words)?;
-        counted::write(&mut encoder, &posix::COUNTED, words)?;
-        counted::write(&mut encoder, &mpiio::COUNTED, words)?;
-        for counted in [&hdf5::FILES, &hdf5::DATA_SETS, &pnetcdf::FILES, &pnetcdf::VARIABLES] {
-            counted::write(&mut encoder, counted, words)?;
-        }
-        lustre::write(&mut encoder, words)?;
-        counted::write(&mut encoder, &stdio::COUNTED, words)?;
-        trace::write(&mut encoder, &trace::POSIX, words)?;
-        trace::write(&mut encoder, &trace::MPIIO, words)?;
-        heatmap::write(&mut encoder, words)?;
+        encoder.records(words)?;
     }
     pack::write(&mut encoder, words)?;
     let Encoder { header, mut output, .. } = encoder;
     output.overwrite(0, &header.encode())
+}
+
+/// Writes what a process has to say in the log of its job, without streams around it: the job, the names and
+/// the records of each module. The header that is returned says where each lies; the job begins at 0 and ends
+/// where the names begin.
+///
+/// # Errors
+/// As for [`log`].
+pub fn parts(
+    view: View<'_>,
+    options: Options,
+    sink: &mut dyn Sink,
+    words: &mut [u64],
+    bytes: &mut [u8],
+) -> Result<Header, Error> {
+    let mut encoder = Encoder { plain: true, ..Encoder::new(view, options, sink, bytes) };
+    job::write(&mut encoder)?;
+    encoder.records(words)?;
+    Ok(encoder.header)
+}
+
+/// The version of a module's records that is written.
+#[must_use]
+pub const fn version(module: Module) -> u32 {
+    match module {
+        Module::DxtPosix => trace::POSIX.version,
+        Module::DxtMpiio => trace::MPIIO.version,
+        module => counter::version(module),
+    }
 }
 
 /// What all parts of the log need while it is written.
@@ -145,12 +177,48 @@ struct Encoder<'a> {
     header: Header,
     output: Output<'a>,
     bytes: &'a mut [u8],
+    options: Options,
+    plain: bool,
 }
 
 impl<'a> Encoder<'a> {
+    fn new(
+        view: View<'a>,
+        options: Options,
+        sink: &'a mut dyn Sink,
+        bytes: &'a mut [u8],
+    ) -> Encoder<'a> {
+        Encoder {
+            view,
+            clock: Clock::new(&view, &options),
+            rank: options.rank.unwrap_or(Rank(i64::from(view.rank().unwrap_or(0)))),
+            header: Header::new(Compression::Zlib),
+            output: Output::new(sink),
+            bytes,
+            options,
+            plain: false,
+        }
+    }
+
+    /// Writes the names and the records of all modules.
+    fn records(&mut self, words: &mut [u64]) -> Step {
+        self.header.partial = self.view.partial();
+        names::write(self, words)?;
+        counted::write(self, &posix::COUNTED, words)?;
+        counted::write(self, &mpiio::COUNTED, words)?;
+        for counted in [&hdf5::FILES, &hdf5::DATA_SETS, &pnetcdf::FILES, &pnetcdf::VARIABLES] {
+            counted::write(self, counted, words)?;
+        }
+        lustre::write(self, words)?;
+        counted::write(self, &stdio::COUNTED, words)?;
+        trace::write(self, &trace::POSIX, words)?;
+        trace::write(self, &trace::MPIIO, words)?;
+        heatmap::write(self, words)
+    }
+
     /// Begins a region; it takes no room before its first byte.
     fn region(&mut self) -> Region<'_, 'a> {
-        Region::new(&mut self.output, self.bytes)
+        Region::new(&mut self.output, self.bytes, self.plain)
     }
 
     /// Enters a module's region into the header, if there is one.

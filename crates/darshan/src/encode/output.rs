@@ -42,19 +42,56 @@ pub(super) struct Region<'o, 'a> {
     used: usize,
     start: Option<u64>,
     sum: Adler32,
+    /// Whether the bytes go out as they are, for whoever puts a stream around them later.
+    plain: bool,
+}
+
+/// Bytes of the stream of a region with this many bytes.
+#[must_use]
+pub const fn stream_length(bytes: u64) -> u64 {
+    const BLOCK_HEAD: u64 = 5;
+    const AROUND: u64 = 6;
+    if bytes == 0 {
+        return 0;
+    }
+    let heads = bytes.div_ceil(BLOCK as u64).saturating_mul(BLOCK_HEAD);
+    bytes.saturating_add(heads).saturating_add(AROUND)
+}
+
+/// Writes a region that consists of these pieces; as long as [`stream_length`] says if the buffer has 64 KiB.
+///
+/// # Errors
+/// The sink refused, or there is no buffer.
+pub fn stream(pieces: &[&[u8]], sink: &mut dyn Sink, buffer: &mut [u8]) -> Result<(), Error> {
+    let mut output = Output::new(sink);
+    let mut region = Region::new(&mut output, buffer, false);
+    for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
+        region.write(piece)?;
+    }
+    region.finish()?;
+    Ok(())
 }
 
 impl<'o, 'a> Region<'o, 'a> {
-    pub(super) fn new(output: &'o mut Output<'a>, buffer: &'o mut [u8]) -> Region<'o, 'a> {
+    pub(super) fn new(
+        output: &'o mut Output<'a>,
+        buffer: &'o mut [u8],
+        plain: bool,
+    ) -> Region<'o, 'a> {
         let room = buffer.len().min(BLOCK);
         let buffer = buffer.get_mut(..room).unwrap_or_default();
-        Region { output, buffer, used: 0, start: None, sum: Adler32::default() }
+        Region { output, buffer, used: 0, start: None, sum: Adler32::default(), plain }
     }
 
     pub(super) fn write(&mut self, mut bytes: &[u8]) -> Step {
         if self.start.is_none() {
             self.start = Some(self.output.position());
-            self.output.write(&ZLIB_HEAD)?;
+            if !self.plain {
+                self.output.write(&ZLIB_HEAD)?;
+            }
+        }
+        if self.plain {
+            return self.output.write(bytes);
         }
         while !bytes.is_empty() {
             let free = self.buffer.get_mut(self.used..).unwrap_or_default();
@@ -90,8 +127,10 @@ impl<'o, 'a> Region<'o, 'a> {
     /// Ends the stream and says where it lies; nowhere if nothing was written.
     pub(super) fn finish(mut self) -> Step<Extent> {
         let Some(offset) = self.start else { return Ok(Extent::default()) };
-        self.block(true)?;
-        self.output.write(&self.sum.value().to_be_bytes())?;
+        if !self.plain {
+            self.block(true)?;
+            self.output.write(&self.sum.value().to_be_bytes())?;
+        }
         Ok(Extent { offset, length: self.output.position().saturating_sub(offset) })
     }
 }

@@ -2,34 +2,53 @@
 
 use super::output::Output;
 use super::scratch::{self, Table};
-use super::{Encoder, Error, Step};
+use super::{Encoder, Error, Options, Sink, Step};
 use crate::checksum::Crc32;
 use crate::record::put;
 use crate::section::layout::{self, Head, Trailer};
 use core::mem::offset_of;
 use netra_event::SLOT_BYTES;
-use netra_event::segment::{Entry, Header, LaneChunk, PACKED, REGIONS, Region, View};
+use netra_event::segment::{Entry, Header, LaneChunk, PACKED, REGIONS, Region, State, View};
 
 /// Writes the section.
 pub(super) fn write(encoder: &mut Encoder<'_>, words: &mut [u64]) -> Step {
-    let Encoder { view, output, bytes, .. } = encoder;
-    let packed = Packed::new(*view, words)?;
+    let Encoder { view, output, bytes, options, .. } = encoder;
+    let packed = Packed::new(*view, options, words)?;
     pad(output)?;
     let offset = output.position();
-    output.write(&[0; layout::HEAD])?;
-    let mut copy = Copy { output, buffer: bytes, crc: Crc32::default(), count: 0 };
-    packed.write(&mut copy)?;
-    let Copy { crc, count, .. } = copy;
-    let head = Head {
-        kind: layout::KIND_SEGMENT,
-        compression: layout::STORED,
-        stored_len: count,
-        raw_len: count,
-        crc: crc.value(),
-    };
-    output.overwrite(offset, &head.encode())?;
-    pad(output)?;
+    packed.block(output, bytes)?;
     output.write(&Trailer { version: layout::VERSION, blocks: 1, offset }.encode())
+}
+
+/// The block of a segment: as long as it says when it is made, though the segment may go on growing.
+pub struct Block<'v, 's>(Packed<'v, 's>);
+
+impl<'v, 's> Block<'v, 's> {
+    /// Measures a segment. `words` are scratch memory as for [`super::log`], kept for the block.
+    ///
+    /// # Errors
+    /// There is too little scratch memory.
+    pub fn new(
+        view: View<'v>,
+        options: &Options,
+        words: &'s mut [u64],
+    ) -> Result<Block<'v, 's>, Error> {
+        Packed::new(view, options, words).map(Block)
+    }
+
+    /// Bytes of the block with its head and its padding: a multiple of eight.
+    #[must_use]
+    pub fn length(&self) -> u64 {
+        (layout::HEAD as u64).saturating_add(self.0.total())
+    }
+
+    /// Writes the block; the sink's first byte is the block's.
+    ///
+    /// # Errors
+    /// The sink refused, or there is no buffer.
+    pub fn write(&self, sink: &mut dyn Sink, buffer: &mut [u8]) -> Result<(), Error> {
+        self.0.block(&mut Output::new(sink), buffer)
+    }
 }
 
 /// Zeros up to a multiple of eight.
@@ -44,18 +63,24 @@ struct Packed<'v, 's> {
     regions: [Option<(Region, u32, &'v [u8])>; REGIONS],
     /// For each chunk how many of its slots are kept; nothing if the segment is packed already.
     kept: Option<&'s [u64]>,
+    /// When recording ended, where the segment does not say it itself.
+    ended: Option<u64>,
 }
 
 impl<'v, 's> Packed<'v, 's> {
-    fn new(view: View<'v>, words: &'s mut [u64]) -> Step<Packed<'v, 's>> {
+    fn new(view: View<'v>, options: &Options, words: &'s mut [u64]) -> Step<Packed<'v, 's>> {
+        let ended = options.ended;
         let mut regions = [None; REGIONS];
         for (place, code) in regions.iter_mut().zip(1_u32..) {
             let Some(region) = Region::from_code(code) else { continue };
+            if region == Region::Chunks && options.untraced {
+                continue;
+            }
             let (stride, bytes) = view.region(region);
             *place = (!bytes.is_empty()).then_some((region, stride, bytes));
         }
         if view.flags() & PACKED != 0 {
-            return Ok(Packed { view, regions, kept: None });
+            return Ok(Packed { view, regions, kept: None, ended });
         }
         let mut table = Table(words);
         let heads = table.take(scratch::lanes(&view))?;
@@ -71,7 +96,33 @@ impl<'v, 's> Packed<'v, 's> {
             let published = heads.get(lane).copied().unwrap_or(0).saturating_sub(chunk.base);
             *kept = published.min(chunk.slots.len() as u64);
         }
-        Ok(Packed { view, regions, kept: Some(kept) })
+        Ok(Packed { view, regions, kept: Some(kept), ended })
+    }
+
+    /// Writes the segment as a block.
+    fn block(&self, output: &mut Output<'_>, buffer: &mut [u8]) -> Step {
+        let offset = output.position();
+        output.write(&[0; layout::HEAD])?;
+        let mut copy = Copy { output, buffer, crc: Crc32::default(), count: 0 };
+        self.write(&mut copy)?;
+        let Copy { crc, count, .. } = copy;
+        let head = Head {
+            kind: layout::KIND_SEGMENT,
+            compression: layout::STORED,
+            stored_len: count,
+            raw_len: count,
+            crc: crc.value(),
+        };
+        output.overwrite(offset, &head.encode())?;
+        pad(output)
+    }
+
+    /// Bytes of the packed segment: its regions are padded, so it is a multiple of eight.
+    fn total(&self) -> u64 {
+        let regions = self.regions.iter().flatten();
+        let lengths = regions.map(|&(region, _, bytes)| self.length(region, bytes));
+        let padded = lengths.map(|length| length.saturating_add(layout::padding(length)));
+        padded.fold(size_of::<Header>() as u64, u64::saturating_add)
     }
 
     /// Bytes of a region in the packed segment.
@@ -124,6 +175,10 @@ impl<'v, 's> Packed<'v, 's> {
         }
         // State and flags share a word.
         let state = self.view.state().map_or(0, |state| state as u64);
+        let state = if self.ended.is_some() { State::Clean as u64 } else { state };
+        if let Some(ended) = self.ended {
+            put(&mut header, offset_of!(Header, end), ended);
+        }
         let flags = self.view.flags() | PACKED;
         put(&mut header, offset_of!(Header, state), state | u64::from(flags) << 32);
         put(&mut header, offset_of!(Header, total_bytes), at);

@@ -2,6 +2,9 @@
 
 use super::frequent::PAIRS;
 use super::{Error, Step};
+use crate::counter;
+use crate::record::{dxt, heatmap, job, layout};
+use netra_event::Module;
 use netra_event::segment::{BINS, Region, View, table};
 
 /// Words of scratch memory that the log of this segment needs. Most of it is touched only for long
@@ -24,6 +27,29 @@ pub fn needed(view: &View<'_>) -> usize {
 }
 
 const SLACK: usize = 1024;
+
+/// Bytes that [`super::parts`] of this segment takes at most. Memory that is mapped on demand costs only what
+/// is used of it.
+#[must_use]
+pub fn room(view: &View<'_>) -> usize {
+    const RECORD: usize = match layout(Module::PnetcdfVar, counter::pnetcdf_var::VERSION) {
+        Some(layout) => layout.size(),
+        None => 0,
+    };
+    /// A heat map of each layer.
+    const HEATMAPS: usize = 3 * (heatmap::HEAD + 16 * BINS);
+    let files = rows::<table::File>(view, Region::Files);
+    // A layout of Lustre is as long in the log as its record.
+    let records = view.records().count().saturating_mul(RECORD);
+    let lustre = view.region(Region::Records).1.len();
+    let slots = view.chunks().map(|chunk| chunk.slots.len()).fold(0, usize::saturating_add);
+    let traces =
+        slots.saturating_mul(dxt::SEGMENT).saturating_add(files.saturating_mul(2 * dxt::HEAD));
+    let names = view.region(Region::Names).1.len().saturating_add(files.saturating_mul(9));
+    [job::REGION, names, records, lustre, traces, HEATMAPS, SLACK * 8]
+        .into_iter()
+        .fold(0, usize::saturating_add)
+}
 
 /// Rows that a region has room for.
 pub(super) fn rows<T>(view: &View<'_>, region: Region) -> usize {

@@ -5,6 +5,7 @@
 //! of that version, refuse the form with threads. The packed segment behind the log has them.
 
 use super::scratch::{self, Table};
+use super::sort::heap_sort;
 use super::{Encoder, Step, events_lost};
 use crate::record::dxt::{Segment, head};
 use netra_event::segment::{CHUNK_SLOTS, PACKED, Region, UNTRACED, View, table};
@@ -15,7 +16,7 @@ pub(super) struct Traced {
     layer: Layer,
     module: Module,
     /// The version of the module whose segments have no threads.
-    version: u32,
+    pub(super) version: u32,
 }
 
 pub(super) const POSIX: Traced =
@@ -27,6 +28,10 @@ pub(super) const MPIIO: Traced =
 pub(super) fn write(encoder: &mut Encoder<'_>, traced: &Traced, words: &mut [u64]) -> Step {
     let (view, rank, clock) = (encoder.view, encoder.rank, encoder.clock);
     if view.flags() & UNTRACED != 0 {
+        return Ok(());
+    }
+    if encoder.options.untraced {
+        encoder.mark_partial(traced.module);
         return Ok(());
     }
     let trace = Trace::new(view, traced.layer);
@@ -238,42 +243,4 @@ fn words(slot: &[u8; SLOT_BYTES]) -> [u64; 4] {
         *word = u64::from_le_bytes(*bytes);
     }
     words
-}
-
-/// Sorts in place. The library's sorts may panic when keys change under them, as those of a running
-/// process can; this one then only leaves them unsorted.
-fn heap_sort(places: &mut [u64], key: impl Fn(u64) -> u64) {
-    let length = places.len();
-    for root in (0..length / 2).rev() {
-        sift(places, root, length, &key);
-    }
-    for end in (1..length).rev() {
-        swap(places, 0, end);
-        sift(places, 0, end, &key);
-    }
-}
-
-fn swap(places: &mut [u64], one: usize, other: usize) {
-    if let Ok([one, other]) = places.get_disjoint_mut([one, other]) {
-        core::mem::swap(one, other);
-    }
-}
-
-/// Lets the value at `root` sink until no child is larger.
-fn sift(places: &mut [u64], mut root: usize, end: usize, key: &impl Fn(u64) -> u64) {
-    let value = |places: &[u64], at: usize| places.get(at).map_or(0, |&place| key(place));
-    loop {
-        let left = root.saturating_mul(2).saturating_add(1);
-        let right = left.saturating_add(1);
-        if left >= end {
-            return;
-        }
-        let larger = right < end && value(places, right) > value(places, left);
-        let child = if larger { right } else { left };
-        if value(places, child) <= value(places, root) {
-            return;
-        }
-        swap(places, root, child);
-        root = child;
-    }
 }

@@ -1,8 +1,40 @@
 //! How each counter is combined when records become one. The rule follows from the counter's name,
-//! which is how Darshan names them.
+//! which is how Darshan names them. Works inside an application too: nothing is allocated, nothing panics.
 
 use crate::counter::{self, Table};
+use core::ops::Deref;
 use netra_event::Module;
+
+/// The most whole numbers and floats that a record of counters has.
+pub(crate) const INTS: usize = counter::pnetcdf_var::INT.len();
+pub(crate) const FLOATS: usize = counter::posix::FLOAT.len();
+
+/// A few things in a row.
+#[derive(Debug, Clone)]
+pub(crate) struct List<T, const N: usize> {
+    items: [T; N],
+    count: usize,
+}
+
+impl<T: Copy, const N: usize> List<T, N> {
+    /// Takes as many as there is room for; `filler` stands where there are none.
+    fn collect(filler: T, from: impl Iterator<Item = T>) -> List<T, N> {
+        let (mut items, mut count) = ([filler; N], 0);
+        for (place, item) in items.iter_mut().zip(from) {
+            *place = item;
+            count = usize::saturating_add(count, 1);
+        }
+        List { items, count }
+    }
+}
+
+impl<T, const N: usize> Deref for List<T, N> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        self.items.get(..self.count).unwrap_or_default()
+    }
+}
 
 /// How a whole number is combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,12 +110,13 @@ pub(crate) struct Variance {
 /// The rules of a module.
 #[derive(Debug, Clone)]
 pub(crate) struct Rules {
-    pub(crate) ints: Vec<Int>,
-    pub(crate) floats: Vec<Float>,
-    pub(crate) commons: Vec<Common>,
+    pub(crate) ints: List<Int, INTS>,
+    pub(crate) floats: List<Float, FLOATS>,
+    pub(crate) commons: List<Common, 2>,
     /// Modules that move no data have none.
     pub(crate) ranking: Option<Ranking>,
     /// The highest offsets, for modules that know offsets.
+    #[cfg(feature = "std")]
     pub(crate) max_bytes: Option<(usize, usize)>,
 }
 
@@ -94,10 +127,11 @@ impl Rules {
         let table = counter::current(module)?;
         let names = Bare::new(module, table);
         Some(Rules {
-            ints: names.ints().map(int).collect(),
-            floats: names.floats().map(|name| names.float(name)).collect(),
+            ints: List::collect(Int::Unused, names.ints().map(int)),
+            floats: List::collect(Float::Along, names.floats().map(|name| names.float(name))),
             commons: names.commons(),
             ranking: names.ranking(),
+            #[cfg(feature = "std")]
             max_bytes: names.int("MAX_BYTE_READ").zip(names.int("MAX_BYTE_WRITTEN")),
         })
     }
@@ -151,17 +185,17 @@ impl Bare {
             Module::Mpiio => "MPIIO_",
             Module::Bgq => "BGQ_",
             // "POSIX" and so on: the module's name is the prefix.
-            _ => return Bare { prefix: module.name().len() + 1, table },
+            _ => return Bare { prefix: module.name().len().saturating_add(1), table },
         };
         Bare { prefix: prefix.len(), table }
     }
 
     fn ints(&self) -> impl Iterator<Item = &'static str> + '_ {
-        self.table.int.iter().map(|name| &name[self.prefix..])
+        self.table.int.iter().map(|name| name.get(self.prefix..).unwrap_or_default())
     }
 
     fn floats(&self) -> impl Iterator<Item = &'static str> + '_ {
-        self.table.float.iter().map(|name| &name[self.prefix..])
+        self.table.float.iter().map(|name| name.get(self.prefix..).unwrap_or_default())
     }
 
     fn int(&self, wanted: &str) -> Option<usize> {
@@ -189,15 +223,16 @@ impl Bare {
         }
     }
 
-    fn commons(&self) -> Vec<Common> {
+    fn commons(&self) -> List<Common, 2> {
         let strides = self.int("STRIDE1_STRIDE").zip(self.int("STRIDE1_COUNT"));
         let accesses = self.int("ACCESS1_ACCESS").zip(self.int("ACCESS1_COUNT"));
         let four = |(values, counts): (usize, usize)| Common {
             values,
-            width: (counts - values) / 4,
+            width: counts.saturating_sub(values) / 4,
             counts,
         };
-        strides.into_iter().chain(accesses).map(four).collect()
+        let none = Common { values: 0, width: 0, counts: 0 };
+        List::collect(none, strides.into_iter().chain(accesses).map(four))
     }
 
     fn ranking(&self) -> Option<Ranking> {

@@ -1,8 +1,8 @@
 //! The records of one file by all ranks become one record of rank −1, by the rules that Darshan's
 //! runtime has for it.
 
-use super::rule::{Common, Float, Int, Ranking, Rules};
-use super::total::Side;
+use super::join::{Side, Sum, begin, join};
+use super::rule::{FLOATS, INTS, Rules};
 use crate::read::{Counters, Extra};
 use netra_event::{Module, Rank, RecordId};
 
@@ -14,8 +14,7 @@ pub struct Shared {
     extra: Extra,
     ints: Vec<i64>,
     floats: Vec<f64>,
-    time: Spread,
-    bytes: Spread,
+    ranks: u64,
 }
 
 impl Shared {
@@ -29,40 +28,30 @@ impl Shared {
         if rules.ints.len() != first.ints.len() || rules.floats.len() != first.floats.len() {
             return None;
         }
-        let mut shared = Shared {
-            id: first.id,
-            extra: first.extra,
-            ints: first.ints.to_vec(),
-            floats: first.floats.to_vec(),
-            time: Spread::default(),
-            bytes: Spread::default(),
-            rules,
-        };
-        if let Some(ranking) = shared.rules.ranking {
-            let side = Side::of(first, &ranking);
-            shared.set(&ranking, &side);
-            shared.spread(&ranking, &side);
+        let (mut ints, mut floats) = (first.ints.to_vec(), first.floats.to_vec());
+        if first.rank != Rank::SHARED {
+            begin(&rules, first.rank.0, &mut ints, &mut floats);
         }
-        Some(shared)
+        Some(Shared { id: first.id, extra: first.extra, ints, floats, ranks: 1, rules })
     }
 
     /// Takes in the record of another rank.
     pub fn add(&mut self, record: &Counters<'_>) {
-        let before = (self.ints.len(), self.floats.len());
-        if before != (record.ints.len(), record.floats.len()) {
+        let (count, times) = (self.ints.len(), self.floats.len());
+        if (count, times) != (record.ints.len(), record.floats.len()) {
             return;
         }
+        let (mut ints, mut floats) = ([0; INTS], [0.0; FLOATS]);
+        ints[..count].copy_from_slice(record.ints);
+        floats[..times].copy_from_slice(record.floats);
+        if record.rank != Rank::SHARED {
+            begin(&self.rules, record.rank.0, &mut ints, &mut floats);
+        }
+        let other = Side { ints: &ints[..count], floats: &floats[..times], ranks: 1 };
+        let mut sum = Sum { ints: &mut self.ints, floats: &mut self.floats, ranks: self.ranks };
+        join(&self.rules, &mut sum, &other);
+        self.ranks = sum.ranks;
         self.extra = record.extra;
-        self.add_ints(record.ints);
-        self.add_floats(record);
-        for index in 0..self.rules.commons.len() {
-            merge_common(&mut self.ints, record.ints, self.rules.commons[index]);
-        }
-        if let Some(ranking) = self.rules.ranking {
-            let side = Side::of(record, &ranking);
-            self.rank(&ranking, &side);
-            self.spread(&ranking, &side);
-        }
     }
 
     /// The record so far.
@@ -70,109 +59,6 @@ impl Shared {
     pub fn record(&self) -> Counters<'_> {
         let Shared { id, extra, ints, floats, .. } = self;
         Counters { id: *id, rank: Rank::SHARED, ints, floats, extra: *extra }
-    }
-
-    fn add_ints(&mut self, ints: &[i64]) {
-        for ((mine, &other), rule) in self.ints.iter_mut().zip(ints).zip(&self.rules.ints) {
-            match rule {
-                // Not monitored (−1) stays so, however many ranks say it.
-                Int::Sum | Int::Unused => *mine = mine.wrapping_add(other).max(-1),
-                Int::Max => *mine = other.max(*mine),
-                Int::Last => *mine = other,
-                Int::Any => *mine |= other,
-                Int::Along => {}
-            }
-        }
-    }
-
-    fn add_floats(&mut self, record: &Counters<'_>) {
-        let floats = self.floats.iter_mut().zip(record.floats).zip(&self.rules.floats);
-        for ((mine, &other), rule) in floats {
-            match *rule {
-                Float::Sum => *mine += other,
-                Float::Earliest if other != 0.0 && (*mine == 0.0 || other < *mine) => *mine = other,
-                Float::Latest if other > *mine => *mine = other,
-                Float::Longest { size } if other > *mine => {
-                    *mine = other;
-                    self.ints[size] = record.ints[size];
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn set(&mut self, at: &Ranking, side: &Side) {
-        let Shared { ints, floats, .. } = self;
-        (ints[at.fastest], ints[at.fastest_bytes], floats[at.fastest_time]) = side.fastest;
-        (ints[at.slowest], ints[at.slowest_bytes], floats[at.slowest_time]) = side.slowest;
-    }
-
-    fn rank(&mut self, at: &Ranking, side: &Side) {
-        let Shared { ints, floats, .. } = self;
-        if side.fastest.2 < floats[at.fastest_time] {
-            (ints[at.fastest], ints[at.fastest_bytes], floats[at.fastest_time]) = side.fastest;
-        }
-        if side.slowest.2 > floats[at.slowest_time] {
-            (ints[at.slowest], ints[at.slowest_bytes], floats[at.slowest_time]) = side.slowest;
-        }
-    }
-
-    fn spread(&mut self, at: &Ranking, side: &Side) {
-        self.time.add(side.fastest.2);
-        self.bytes.add(side.fastest.1 as f64);
-        if let Some(variance) = at.variance {
-            self.floats[variance.time] = self.time.variance();
-            self.floats[variance.bytes] = self.bytes.variance();
-        }
-    }
-}
-
-/// A variance that grows by one value after another (Welford), without large squares that would
-/// cancel each other out.
-#[derive(Debug, Default, Clone, Copy)]
-struct Spread {
-    count: f64,
-    mean: f64,
-    squares: f64,
-}
-
-impl Spread {
-    fn add(&mut self, value: f64) {
-        self.count += 1.0;
-        let before = value - self.mean;
-        self.mean += before / self.count;
-        self.squares += before * (value - self.mean);
-    }
-
-    fn variance(self) -> f64 {
-        self.squares / self.count
-    }
-}
-
-/// Equal values add their counts; the four that occurred most often stay, the larger value first
-/// where they occurred equally often.
-fn merge_common(mine: &mut [i64], other: &[i64], common: Common) {
-    let Common { values, width, counts } = common;
-    let four = |of: &[i64]| -> Vec<(i64, Vec<i64>)> {
-        let slots = (0..4).map(|slot| {
-            let value = &of[values + slot * width..values + (slot + 1) * width];
-            (of[counts + slot], value.to_vec())
-        });
-        slots.filter(|(count, _)| *count > 0).collect()
-    };
-    let mut all = four(mine);
-    for (count, value) in four(other) {
-        match all.iter_mut().find(|known| known.1 == value) {
-            Some(known) => known.0 = known.0.saturating_add(count),
-            None => all.push((count, value)),
-        }
-    }
-    all.sort_by_key(|(count, value)| std::cmp::Reverse((*count, value.first().copied())));
-    mine[values..values + 4 * width].fill(0);
-    mine[counts..counts + 4].fill(0);
-    for (slot, (count, value)) in all.into_iter().take(4).enumerate() {
-        mine[values + slot * width..values + (slot + 1) * width].copy_from_slice(&value);
-        mine[counts + slot] = count;
     }
 }
 

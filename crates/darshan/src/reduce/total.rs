@@ -69,7 +69,7 @@ impl Total {
 
     fn add_ints(&mut self, ints: &[i64]) {
         let clamped = !matches!(self.module, Module::Mpiio | Module::Stdio);
-        for ((total, &value), rule) in self.ints.iter_mut().zip(ints).zip(&self.rules.ints) {
+        for ((total, &value), rule) in self.ints.iter_mut().zip(ints).zip(self.rules.ints.iter()) {
             match rule {
                 Int::Sum | Int::Any => {
                     *total = total.wrapping_add(value);
@@ -85,7 +85,7 @@ impl Total {
     }
 
     fn add_floats(&mut self, record: &Counters<'_>) {
-        let floats = self.floats.iter_mut().zip(record.floats).zip(&self.rules.floats);
+        let floats = self.floats.iter_mut().zip(record.floats).zip(self.rules.floats.iter());
         for ((total, &value), rule) in floats {
             match *rule {
                 Float::Sum => *total += value,

@@ -130,9 +130,12 @@ pub const PARTIAL: u32 = 4;
 /// Events are not traced, by a setting.
 pub const UNTRACED: u32 = 8;
 /// The process's log is written; the segment stays for a daemon, which removes it.
-pub const LOGGED: u32 = 16;
+pub const LOGGED: u32 = 32;
 /// Room for extensions ran out; events after that have none.
 pub const UNEXTENDED: u32 = 16;
+/// What the process did until MPI ended is in its job's log ([`Header::log`]); the segment stays because it
+/// holds more than that.
+pub const JOINED: u32 = 64;
 
 /// A region of the segment.
 #[derive(Debug, Default)]
@@ -218,7 +221,9 @@ pub struct Header {
     pub path: AtomicU64,
     /// Name of the MPI library's kind, if one was found.
     pub mpi: AtomicU64,
-    reserved: [u64; 8],
+    /// Path of the job's log that this process's part is in, once MPI has ended.
+    pub log: AtomicU64,
+    reserved: [u64; 7],
     /// Where the regions lie.
     pub directory: [Entry; REGIONS],
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use netra_event::{Loss, Rank};
 
-use crate::source::{Life, Piece};
+use crate::source::{Kind, Life, Piece};
 
 pub use target::{Name, Target};
 pub use write::Written;
@@ -17,6 +17,8 @@ pub use write::Written;
 #[derive(Debug, Clone)]
 pub struct Job {
     pieces: Vec<Piece>,
+    /// Earlier copies of parts of which a later one is among the pieces.
+    earlier: Vec<Piece>,
     numbers: Vec<Option<Rank>>,
     nprocs: u32,
 }
@@ -34,12 +36,14 @@ impl Job {
         jobs
     }
 
-    /// Takes pieces as one job, whatever key they have.
+    /// Takes pieces as one job, whatever key they have. A process whose part is there twice, in the log that
+    /// its ranks wrote together and in the segment or log that it left when it ended, counts once.
     #[must_use]
-    pub fn new(mut pieces: Vec<Piece>) -> Job {
+    pub fn new(pieces: Vec<Piece>) -> Job {
+        let (mut pieces, earlier) = latest(pieces);
         pieces.sort_by(|a, b| (a.start, a.pid, &a.path).cmp(&(b.start, b.pid, &b.path)));
         let (numbers, nprocs) = number::number(&pieces);
-        Job { pieces, numbers, nprocs }
+        Job { pieces, earlier, numbers, nprocs }
     }
 
     /// The pieces, in the order in which their processes began.
@@ -100,4 +104,19 @@ impl Job {
         }
         notes
     }
+}
+
+/// Of each process the copy with the most in it, and the other copies.
+fn latest(mut pieces: Vec<Piece>) -> (Vec<Piece>, Vec<Piece>) {
+    // Of two that know the same, the log is whole and a segment may be about to be removed.
+    let more = |piece: &Piece| (piece.recorded, piece.events, piece.kind != Kind::Segment);
+    pieces.sort_by(|a, b| a.identity().cmp(&b.identity()).then_with(|| more(b).cmp(&more(a))));
+    let (mut latest, mut earlier) = (Vec::<Piece>::new(), Vec::new());
+    for piece in pieces {
+        match latest.last() {
+            Some(known) if known.is_same_process(&piece) => earlier.push(piece),
+            _ => latest.push(piece),
+        }
+    }
+    (latest, earlier)
 }

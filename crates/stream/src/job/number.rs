@@ -82,6 +82,8 @@ mod tests {
             from_mpi: false,
             nprocs,
             start: Nanos(0),
+            recorded: Nanos(0),
+            log: None,
             state: None,
             life: Life::Over,
             counted,

@@ -1,6 +1,7 @@
 //! A job becomes a log: each process's segment is encoded, all are merged, and what they were made
 //! of is removed once the result is safe.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{BufWriter, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -77,8 +78,12 @@ impl Job {
         let file =
             tempfile::tempfile_in(folder).map_err(Error::io("creating a file in", folder))?;
         let mut sink = Storage { out: BufWriter::with_capacity(BUFFER, file) };
-        let options =
-            Options { rank: number, nprocs: Some(self.nprocs), without_records: number.is_none() };
+        let options = Options {
+            rank: number,
+            nprocs: Some(self.nprocs),
+            without_records: number.is_none(),
+            ..Options::default()
+        };
         let mut words = vec![0; encode::needed(&view)];
         encode::log(view, options, &mut sink, &mut words, &mut vec![0; BUFFER])
             .map_err(|source| Error::Encode { path: piece.path.clone(), source })?;
@@ -128,16 +133,17 @@ impl Job {
     #[must_use]
     pub fn remove(&self, written: &Written) -> usize {
         let mut kept = 0;
-        let mut before: Option<&Path> = None;
-        for piece in &self.pieces {
+        let mut seen = HashSet::new();
+        for piece in self.pieces.iter().chain(&self.earlier) {
             let missing = written.left_out.iter().any(|(path, _)| *path == piece.path);
-            let again = before == Some(&piece.path);
-            before = Some(&piece.path);
-            let over = piece.life == Life::Over && !(piece.kind == Kind::Segment && grew(piece));
-            if again || (over && !missing && fs::remove_file(&piece.path).is_ok()) {
+            // A job's log holds the parts of many.
+            if !seen.insert(&piece.path) {
                 continue;
             }
-            kept += 1;
+            let over = piece.life == Life::Over && !(piece.kind == Kind::Segment && grew(piece));
+            if !over || missing || fs::remove_file(&piece.path).is_err() {
+                kept += 1;
+            }
         }
         kept
     }

@@ -1,5 +1,7 @@
 //! A process's part of a job: what is known about it without its events, and where the rest is.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use netra_darshan::Log;
@@ -52,6 +54,10 @@ pub struct Piece {
     pub nprocs: Option<u32>,
     /// When recording began: nanoseconds since 1970, UTC.
     pub start: Nanos,
+    /// When it last read the clock: of two copies of one process's part, the later one has more.
+    pub recorded: Nanos,
+    /// The job's log that it wrote its part into when MPI ended; this one then has more than that.
+    pub log: Option<PathBuf>,
     /// What became of it, by its own words.
     pub state: Option<State>,
     /// Whether it still runs.
@@ -122,6 +128,10 @@ impl Piece {
             from_mpi: view.rank_is_from_mpi(),
             nprocs: view.nprocs(),
             start: Nanos(view.start().1),
+            recorded: Nanos(view.newest().1),
+            log: Some(view.log())
+                .filter(|path| !path.is_empty())
+                .map(|path| PathBuf::from(OsStr::from_bytes(path))),
             state: view.state(),
             // A log is written once, at the end.
             life: if kind == Kind::Segment { Life::of(view) } else { Life::Over },
@@ -164,6 +174,17 @@ impl Piece {
                 Segment::from_bytes(&self.path, bytes)
             }
         }
+    }
+
+    /// Whether both are of one process.
+    #[must_use]
+    pub fn is_same_process(&self, other: &Piece) -> bool {
+        self.identity() == other.identity()
+    }
+
+    /// What no two processes have in common: numbers are used again, but not at the same moment.
+    pub(crate) fn identity(&self) -> (&[u8], u32, Nanos) {
+        (&self.host, self.pid, self.start)
     }
 
     /// Whether it only starts others: what it reads and writes is about the job, not of it.

@@ -4,6 +4,7 @@ use core::ffi::{c_char, c_int};
 
 use super::request;
 use crate::got;
+use crate::job;
 use crate::mpi;
 use crate::slot_hook;
 
@@ -24,8 +25,9 @@ slot_hook! {
     }
     /// `MPI_Finalize`.
     fn finalize() -> c_int, real, taken => {
-        if mpi::known(taken.real).is_some() {
+        if let Some(mpi) = mpi::known(taken.real) {
             request::end_all();
+            job::join(mpi);
         }
         // SAFETY: the caller's contract is the real function's.
         unsafe { real() }

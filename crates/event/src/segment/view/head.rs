@@ -127,6 +127,12 @@ impl<'a> View<'a> {
         self.text(self.u64(offset_of!(Header, mpi)))
     }
 
+    /// The path of the job's log that what was done until MPI ended is in; empty if there is none.
+    #[must_use]
+    pub fn log(&self) -> &'a [u8] {
+        self.text(self.u64(offset_of!(Header, log)))
+    }
+
     /// What the node and the job's allocation are: keys and values.
     pub fn platform(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
         let lines = self.region(Region::Platform).1.split(|&byte| byte == b'\n');
