@@ -8,6 +8,7 @@ mod contest;
 mod follow;
 mod measured;
 mod page;
+mod parallel;
 mod parse;
 mod python;
 mod report;
@@ -44,6 +45,11 @@ const BENCHES: &[Bench] = &[
         name: "page",
         says: "report pages: making, opening and zooming, beside PyDarshan, Drishti and DXT Explorer",
         run: page::run,
+    },
+    Bench {
+        name: "parallel",
+        says: "jobs of MPI: MPI_Finalize and IOR's requests; DARSHAN_MPI_LIB= names Darshan's library to compare with",
+        run: parallel::run,
     },
     Bench {
         name: "report",

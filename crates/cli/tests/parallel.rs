@@ -1,4 +1,4 @@
-//! `netra run` with real MPI jobs: one log, whose processes are the ranks, whatever starts them and whatever
+//! `netra run` and `netra recover` with real MPI jobs: one log, whose processes are the ranks, whatever starts them and whatever
 //! becomes of them.
 
 use std::collections::BTreeMap;
@@ -41,6 +41,7 @@ fn job(mpi: &Mpi, words: &[&str]) -> (TempDir, Output) {
     let library = Tool::netra().expect("the library is built");
     command.env("NETRA_PRELOAD", library.library()).current_dir(folder.path());
     command.env("NETRA_SEGMENT_DIR", folder.path().join("segments"));
+    command.env("NETRA_FINALIZE_WAIT", "10s");
     std::fs::create_dir(folder.path().join("segments")).expect("a folder");
     let done = command.output().expect("netra starts");
     (folder, done)
@@ -104,5 +105,112 @@ fn a_killed_rank_loses_nothing() {
         assert_eq!(told.processes, u64::from(mpi.ranks()), "{}", mpi.name);
         assert_eq!(told.over_all("MPIIO_INDEP_WRITES"), 10 * ranks, "{}", mpi.name);
         assert_eq!(told.over_all("MPIIO_BYTES_WRITTEN"), 5000 * ranks, "{}", mpi.name);
+    }
+}
+
+/// Writes of each file, as the job's log has them.
+#[track_caller]
+fn writes(log: &Path, done: &Output) -> BTreeMap<String, i64> {
+    let parsed = Command::new(env!("CARGO_BIN_EXE_netra")).arg("parse").arg(log).output();
+    let parsed = parsed.expect("netra starts");
+    assert!(parsed.status.success(), "{parsed:?} after {done:?}");
+    let mut writes = BTreeMap::new();
+    for line in String::from_utf8_lossy(&parsed.stdout).lines() {
+        if let ["POSIX", _, _, "POSIX_WRITES", value, file, ..] =
+            line.split('\t').collect::<Vec<_>>()[..]
+        {
+            let name = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
+            *writes.entry(name.into_owned()).or_default() +=
+                value.parse::<i64>().expect("a number");
+        }
+    }
+    writes
+}
+
+/// A rank is killed at random moments, also while the ranks write their log together. Whatever becomes of the
+/// others, each has exactly the writes that its file shows; one that was cut off may have one more there.
+#[test]
+fn ranks_killed_at_random_moments_lose_nothing() {
+    const BLOCK: u64 = 64;
+    const ALL: i64 = 20_000;
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let mut random = u64::from(now.expect("after 1970").subsec_nanos());
+    for mpi in Mpi::all().here.into_iter().filter(|mpi| mpi.name.starts_with("Debian")) {
+        for span in [2_000, 20_000, 60_000, 150_000] {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let moment = ((random >> 33) % span).to_string();
+            let (folder, done) = job(&mpi, &["mpi_killed.c", &moment]);
+            let told = writes(&folder.path().join("job.darshan"), &done);
+            for rank in 0..mpi.ranks() {
+                let file = format!("killed.{rank}.dat");
+                let size =
+                    std::fs::metadata(folder.path().join(&file)).map_or(0, |file| file.len());
+                let (wrote, counted) =
+                    ((size / BLOCK) as i64, told.get(&file).copied().unwrap_or(0));
+                let cut = i64::from(wrote < ALL);
+                assert!(
+                    (wrote - cut..=wrote).contains(&counted),
+                    "{} after {moment} us: {file}: {counted} of {wrote}",
+                    mpi.name
+                );
+            }
+        }
+    }
+}
+
+/// What a rank does after MPI has ended is in the log of `netra run`, and counts once; with the bare library it
+/// stays in the segment until `netra recover` makes one log of both.
+#[test]
+fn calls_after_mpi_count_once() {
+    for mpi in Mpi::all().here.into_iter().filter(|mpi| mpi.name.starts_with("Debian")) {
+        let want = |told: &BTreeMap<String, i64>| {
+            let of = |name: &str| told.get(name).copied().unwrap_or(0);
+            ["all.dat", "own.0.dat", "own.1.dat", "own.2.dat"].map(of)
+        };
+        let (folder, done) = job(&mpi, &["mpi_job.c", "after"]);
+        assert!(done.status.success(), "{}: {done:?}", mpi.name);
+        let told = writes(&folder.path().join("job.darshan"), &done);
+        assert_eq!(want(&told), [30, 1, 5, 3], "{}", mpi.name);
+
+        let folder = TempDir::new().expect("a folder");
+        let (logs, segments) = (folder.path().join("logs"), folder.path().join("segments"));
+        for folder in [&logs, &segments] {
+            std::fs::create_dir(folder).expect("a folder");
+        }
+        let program = mpi.compile("mpi_job.c").expect("it compiles").expect("there is a compiler");
+        let mut command = mpi.launch(&[program.into_os_string(), "after".into()]);
+        let library = Tool::netra().expect("the library is built");
+        command.env("LD_PRELOAD", library.library()).current_dir(folder.path());
+        command.env("NETRA_LOG_DIR", &logs).env("NETRA_SEGMENT_DIR", &segments);
+        command.env("NETRA_JOB", "after");
+        let done = command.output().expect("it starts");
+        assert!(done.status.success(), "{}: {done:?}", mpi.name);
+        assert_eq!(of_program(&logs).len(), 1, "{}", mpi.name);
+        let recovered = folder.path().join("all.darshan");
+        let said = recover(&segments, &recovered);
+        assert_eq!(want(&writes(&recovered, &said)), [30, 1, 5, 3], "{}: {said:?}", mpi.name);
+        // The new log has taken the place of the first.
+        assert_eq!(of_program(&logs), Vec::<std::path::PathBuf>::new(), "{}", mpi.name);
+    }
+}
+
+/// The logs of `mpi_job` in a folder.
+fn of_program(logs: &Path) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(logs).expect("a folder").flatten().map(|entry| entry.path());
+    entries.filter(|path| path.to_string_lossy().contains("mpi_job")).collect()
+}
+
+/// Recovers, as soon as the last process is gone: a launcher may be gone before.
+fn recover(segments: &Path, into: &Path) -> Output {
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    loop {
+        let folder = std::fs::read_dir(segments).expect("a folder").flatten().next().expect("one");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_netra"));
+        let said = command.arg("recover").arg(folder.path()).arg("-o").arg(into).output();
+        let said = said.expect("netra starts");
+        if into.exists() || std::time::Instant::now() > deadline {
+            return said;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
     }
 }

@@ -115,13 +115,18 @@ impl Lists<'_> {
     }
 }
 
+/// Bytes of a shared record; none of a layout of Lustre, which is not joined.
+fn size(number: usize) -> usize {
+    let module = MODULES.get(number).copied();
+    module
+        .and_then(|module| layout(module, encode::version(module)))
+        .map_or(0, |layout| layout.size())
+}
+
 /// Bytes of all records that every rank has.
 pub(super) fn shared_bytes(lists: &Lists<'_>) -> usize {
-    let bytes = |(number, &module): (usize, &Module)| {
-        let size = Pair::of(module).map_or(0, |pair| pair.size());
-        lists.of(number).len().saturating_mul(size)
-    };
-    MODULES.iter().enumerate().map(bytes).fold(0, usize::saturating_add)
+    let bytes = |number: usize| lists.of(number).len().saturating_mul(size(number));
+    (0..MODULES.len()).map(bytes).fold(0, usize::saturating_add)
 }
 
 /// Moves the records that every rank has out of a rank's own into `shared`, in the order of the lists, ready
@@ -136,8 +141,10 @@ pub(super) fn take_out(
     let mut begin = 0_usize;
     for (number, &module) in MODULES.iter().enumerate() {
         let ids = lists.of(number);
-        let pair = Pair::of(module);
-        let size = pair.as_ref().map_or(0, Pair::size);
+        if ids.is_empty() {
+            continue;
+        }
+        let (pair, size) = (Pair::of(module), size(number));
         let end = begin.saturating_add(ids.len().saturating_mul(size));
         let to = shared.get_mut(begin..end).unwrap_or_default();
         begin = end;
@@ -166,9 +173,9 @@ pub(super) fn take_out(
 pub(super) fn join(lists: &Lists<'_>, mine: &mut [u8], ranks: u64, other: &[u8], others: u64) {
     let mut begin = 0_usize;
     for (number, &module) in MODULES.iter().enumerate() {
-        let Some(pair) = Pair::of(module) else { continue };
-        let end = begin.saturating_add(lists.of(number).len().saturating_mul(pair.size()));
-        let size = pair.size().max(1);
+        let (count, size) = (lists.of(number).len(), size(number));
+        let Some(pair) = Pair::of(module).filter(|_| count != 0 && size != 0) else { continue };
+        let end = begin.saturating_add(count.saturating_mul(size));
         let (Some(own), Some(theirs)) = (mine.get_mut(begin..end), other.get(begin..end)) else {
             return;
         };
@@ -183,8 +190,7 @@ pub(super) fn join(lists: &Lists<'_>, mine: &mut [u8], ranks: u64, other: &[u8],
 pub(super) fn shared_of<'s>(lists: &Lists<'_>, shared: &'s [u8], wanted: Module) -> &'s [u8] {
     let mut begin = 0_usize;
     for (number, &module) in MODULES.iter().enumerate() {
-        let size = Pair::of(module).map_or(0, |pair| pair.size());
-        let end = begin.saturating_add(lists.of(number).len().saturating_mul(size));
+        let end = begin.saturating_add(lists.of(number).len().saturating_mul(size(number)));
         if module == wanted {
             return shared.get(begin..end).unwrap_or_default();
         }
