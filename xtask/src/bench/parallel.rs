@@ -16,10 +16,10 @@ use crate::artifact;
 use crate::place::{output, root, run as start, target};
 
 /// Ranks and rounds.
-const JOBS: [(u32, usize); 3] = [(4, 7), (16, 5), (64, 3)];
+const JOBS: [(u32, usize); 3] = [(4, 5), (16, 4), (64, 2)];
 const FILES: [u32; 3] = [1, 100, 1000];
 const REQUEST_RANKS: u32 = 4;
-const REQUEST_ROUNDS: usize = 9;
+const REQUEST_ROUNDS: usize = 6;
 
 /// What is in front of the program.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -19,9 +19,13 @@ use crate::log::place::Target;
 use crate::settings::SETTINGS;
 use crate::time;
 
-/// How long an answer may take when everybody is here: the first one, and one that waits for work and files.
-const SOON: u64 = 5 * SECOND;
+/// How long an answer may take when everybody is here, and each has work to do and files to write.
 pub(super) const LATER: u64 = 30 * SECOND;
+
+/// How long the first answer may take: who came too late finds nobody.
+fn soon() -> u64 {
+    SETTINGS.patience().clamp(2 * SECOND, 10 * SECOND)
+}
 
 /// A rank.
 pub(super) struct Member {
@@ -93,7 +97,7 @@ impl Member {
         let mut all = Present::of(self.view.as_ref(), self.ended, self.failed);
         for (child, records) in self.tree.children().zip(&mut self.records) {
             let mut theirs = [0; 7];
-            self.post.receive_words(child, &mut theirs, SOON)?;
+            self.post.receive_words(child, &mut theirs, soon())?;
             let theirs = Present::read(theirs)?;
             *records = theirs.records;
             all.add(&theirs);
@@ -101,13 +105,13 @@ impl Member {
         let mut words = [0; WORDS];
         match self.tree.parent() {
             Some(parent) => {
-                self.post.send_words(parent, &all.words(), SOON)?;
-                self.post.receive_words(parent, &mut words, SOON)?;
+                self.post.send_words(parent, &all.words(), soon())?;
+                self.post.receive_words(parent, &mut words, soon())?;
             }
             None => words = Plan::words(Plan::decide(&all, target).as_ref()),
         }
         for child in self.tree.children().rev() {
-            self.post.send_words(child, &words, SOON)?;
+            self.post.send_words(child, &words, soon())?;
         }
         Plan::read(&words)
     }
