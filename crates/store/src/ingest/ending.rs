@@ -340,7 +340,7 @@ impl encode::Sink for Memory {
 /// The process's own log; none if its segment does not give one.
 fn log(view: View<'_>, rank: i64) -> Option<Log> {
     let mut memory = Memory(Vec::new());
-    let options = Options { rank: Some(Rank(rank)), nprocs: None, without_records: false };
+    let options = Options { rank: Some(Rank(rank)), ..Options::default() };
     let mut words = vec![0; encode::needed(&view)];
     encode::log(view, options, &mut memory, &mut words, &mut vec![0; 64 << 10]).ok()?;
     Log::from_bytes(memory.0).ok()
