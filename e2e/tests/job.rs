@@ -248,3 +248,41 @@ fn ranks_that_do_not_see_the_file_hand_their_part_on() {
         check_whole(mpi, &logs[0]);
     }
 }
+
+/// A rank that is killed while it writes leaves its segment, the others their logs: together they say what each
+/// file shows. One that was cut off may have written once more than was counted.
+#[test]
+fn a_rank_killed_while_it_writes_loses_nothing() {
+    for mpi in Mpi::all().here.iter().filter(|mpi| mpi.name.starts_with("Debian")) {
+        let program = mpi.compile("mpi_killed.c").expect("it compiles").expect("a compiler");
+        let scene = Scene::new(&format!("killed-{}", mpi.name.replace(' ', "-"))).expect("a scene");
+        let mut command = mpi.launch(&[program.into(), "3000".into(), "leave".into()]);
+        command.current_dir(scene.work());
+        command.envs(Tool::netra().expect("the library").environment(&scene));
+        Outcome::of(&mut command, &scene, PATIENCE).expect("it ends");
+        let deadline = Instant::now() + PATIENCE;
+        while !adds_up(mpi, &scene) {
+            // A launcher may be gone before its last rank is.
+            assert!(Instant::now() < deadline, "{}: writes are missing", mpi.name);
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+/// Whether logs and segments count the writes that files show.
+fn adds_up(mpi: &Mpi, scene: &Scene) -> bool {
+    let recovered = netra_e2e::Log::recover_all(&scene.segments());
+    let (Ok(mut all), Ok(logs)) = (recovered, netra_e2e::Log::read_all(&scene.logs())) else {
+        return false;
+    };
+    all.extend(logs);
+    (0..mpi.ranks()).all(|rank| {
+        let file = format!("killed.{rank}.dat");
+        let size = fs::metadata(scene.work().join(&file)).map_or(0, |found| found.len());
+        let wrote = i64::try_from(size / 64).expect("a small file");
+        let records = all.values().flat_map(|log| log.records("POSIX"));
+        let own = records.filter(|(name, _)| name.ends_with(&file));
+        let counted: i64 = own.map(|(_, counters)| counters.get("POSIX_WRITES")).sum();
+        (wrote - i64::from(wrote < 20_000)..=wrote).contains(&counted)
+    })
+}
