@@ -2,13 +2,13 @@
 //!
 //! Rank 0 makes the file; each rank writes its own part into it: its records, its names and its packed
 //! segment, each a stream or block of its own, as Darshan's logs have them. What ranks tell each other goes up
-//! and down a tree ([`tree`]), so there are as many steps as the number of ranks has bits:
+//! and down a tree (`tree`), so there are as many steps as the number of ranks has bits:
 //!
-//! 1. Everybody is here ([`post`]). Up: when each began and ended, how much it traced. Down: the job's time,
-//!    and where the file is ([`plan`]).
-//! 2. Up: the records that all ranks so far have. Down: those that all have ([`share`]).
+//! 1. Everybody is here (`post`). Up: when each began and ended, how much it traced. Down: the job's time,
+//!    and where the file is (`plan`).
+//! 2. Up: the records that all ranks so far have. Down: those that all have (`share`).
 //! 3. Up: these records, joined two by two, and how long the parts are. Down: where each part goes.
-//! 4. Everybody writes ([`write`]). Up: who has written; a rank that does not see the file, because it is on
+//! 4. Everybody writes (`write`). Up: who has written; a rank that does not see the file, because it is on
 //!    another node, hands its bytes to the rank above it. Down: the log is whole and has its name.
 //!
 //! No rank keeps more than its own part and two sets of the records that all have. Nothing is sent before

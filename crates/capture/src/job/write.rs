@@ -53,7 +53,7 @@ impl Member {
         &mut self,
         plan: &mut Plan,
         made: &mut Made,
-        mut target: Option<&mut Target>,
+        target: Option<&mut Target>,
     ) -> Option<()> {
         let mut words = Area::words(self.view.map_or(0, |view| encode::needed(&view)))?;
         let mut buffers = Area::bytes(3 * BUFFER)?;
@@ -74,7 +74,7 @@ impl Member {
         let mut done = self.put(made, block.as_ref()?, &places, &mut storage, (streams, gathered));
         done &= self.serve(&mut storage, handed)?;
         drop(storage);
-        if let Some(target) = target.as_deref_mut() {
+        if let Some(target) = target {
             done &= finish(target, made, &sums, &places, self.tree.size);
         }
         self.verdict(done)

@@ -74,6 +74,7 @@ macro_rules! functions {
         static ADDRESSES: [AtomicUsize; Place::Count as usize] =
             [const { AtomicUsize::new(0) }; Place::Count as usize];
 
+        #[expect(clippy::too_many_arguments, reason = "MPI's functions have as many")]
         impl Mpi {$(
             #[doc = concat!("`", stringify!($method), "` of MPI; its result, none if there is no such function.")]
             ///
