@@ -19,6 +19,8 @@ mod open;
 mod outcome;
 mod output;
 mod settings;
+#[cfg(feature = "store")]
+mod stored;
 mod surroundings;
 mod unwritten;
 

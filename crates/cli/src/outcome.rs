@@ -21,6 +21,13 @@ impl Outcome {
         self.remark |= !complete;
     }
 
+    /// Another part of the same run.
+    pub(crate) fn add(&mut self, other: Outcome) {
+        self.read += other.read;
+        self.unreadable += other.unreadable;
+        self.remark |= other.remark;
+    }
+
     /// Two logs differ.
     pub(crate) fn differs(&mut self) {
         self.remark = true;

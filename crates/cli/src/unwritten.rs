@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use netra_event::segment::MAGIC;
 use netra_stream::job::{Job, Name, Target};
 use netra_stream::source::{Piece, scan};
@@ -18,6 +18,8 @@ use crate::{input, surroundings};
 pub(crate) struct Inputs {
     /// The logs, in the order of what was typed.
     pub(crate) logs: Vec<PathBuf>,
+    /// Words that are neither files nor jobs with segments: jobs that may be stored.
+    pub(crate) jobs: Vec<String>,
     /// What people call those that were made here.
     names: BTreeMap<PathBuf, String>,
     /// Holds them while they are read.
@@ -29,14 +31,16 @@ impl Inputs {
     pub(crate) fn find(typed: &[String]) -> Result<Inputs> {
         let mut words = Vec::new();
         let mut pieces = Vec::new();
+        let mut jobs = Vec::new();
         for word in typed {
             match segments(word)? {
-                Some(found) => pieces.extend(found),
-                None => words.push(word.clone()),
+                Found::Segments(found) => pieces.extend(found),
+                Found::Files => words.push(word.clone()),
+                Found::Nothing => jobs.push(word.clone()),
             }
         }
         let logs = input::expand(&words)?;
-        let mut inputs = Inputs { logs, names: BTreeMap::new(), _folder: None };
+        let mut inputs = Inputs { logs, jobs, names: BTreeMap::new(), _folder: None };
         if !pieces.is_empty() {
             inputs.write(pieces)?;
         }
@@ -74,26 +78,50 @@ impl Inputs {
     }
 }
 
-/// The segments that a word names; nothing if it is not about segments.
-fn segments(word: &str) -> Result<Option<Vec<Piece>>> {
+/// What a word names.
+enum Found {
+    /// What processes left.
+    Segments(Vec<Piece>),
+    /// Logs, or what is no job in any case.
+    Files,
+    /// No file, and no job with segments.
+    Nothing,
+}
+
+/// What a word names.
+fn segments(word: &str) -> Result<Found> {
     let path = Path::new(word);
     if path.is_file() {
         return Ok(if is_segment(path) {
-            Some(vec![Piece::of_segment(path, None)?])
+            Found::Segments(vec![Piece::of_segment(path, None)?])
         } else {
-            None
+            Found::Files
         });
     }
     if path.is_dir() {
         let found: Vec<PathBuf> = scan(path)?.into_iter().filter(|path| is_segment(path)).collect();
         let pieces: Result<Vec<Piece>, _> =
             found.iter().map(|path| Piece::of_segment(path, None)).collect();
-        return Ok(Some(pieces?).filter(|pieces| !pieces.is_empty()));
+        let pieces = pieces?;
+        return Ok(if pieces.is_empty() { Found::Files } else { Found::Segments(pieces) });
     }
-    if path.exists() || word.contains(['/', '*', '?', '[']) || word.ends_with(".darshan") {
-        return Ok(None);
+    if path.exists() || !is_job(word) {
+        return Ok(Found::Files);
     }
-    of_job(word).map(Some)
+    let pieces = of_job(word)?;
+    Ok(if pieces.is_empty() { Found::Nothing } else { Found::Segments(pieces) })
+}
+
+/// Whether a word can be a job's key or number, and not a file that is not there.
+pub(crate) fn is_job(word: &str) -> bool {
+    !word.contains(['/', '*', '?', '[']) && !word.ends_with(".darshan")
+}
+
+/// Says that a word is nothing that is known here.
+pub(crate) fn no_such_job(key: &str) -> anyhow::Error {
+    let folder = surroundings::segments();
+    let says = "there is no such file, and no job of that name in";
+    anyhow::anyhow!("{key}: {says} {}", folder.display())
 }
 
 /// The user's segments of a job, by its key.
@@ -106,9 +134,6 @@ fn of_job(key: &str) -> Result<Vec<Piece>> {
         {
             pieces.push(piece);
         }
-    }
-    if pieces.is_empty() {
-        bail!("{key}: there is no such file, and no job of that name in {}", folder.display());
     }
     Ok(pieces)
 }

@@ -87,6 +87,17 @@ pub enum Reason {
     Io(std::io::ErrorKind),
 }
 
+impl Damage {
+    /// What is missing, as a line for people.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        match self.part {
+            Part::Module(_) | Part::Unknown(_) => format!("missing from module {self}"),
+            _ => format!("missing from {self}"),
+        }
+    }
+}
+
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} at byte {}: {}", self.part, self.at, self.reason)

@@ -50,9 +50,5 @@ pub use time::zone;
 /// What is missing from a log, as a line for people.
 #[must_use]
 pub fn sentence(damage: &netra_darshan::Damage) -> String {
-    use netra_darshan::Part;
-    match damage.part {
-        Part::Module(_) | Part::Unknown(_) => format!("missing from module {damage}"),
-        _ => format!("missing from {damage}"),
-    }
+    damage.sentence()
 }

@@ -13,6 +13,36 @@ use deltalake::parquet::errors::ParquetError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// Somebody else imports into the same store.
+    #[error("another import writes to this store (it holds {}); try again when it has ended", path.display())]
+    Busy {
+        /// The file that says so.
+        path: PathBuf,
+    },
+    /// A log of a job can not be written.
+    #[error("writing a log of job {job}: {source}")]
+    Log {
+        /// The job.
+        job: String,
+        /// What is wrong.
+        source: netra_darshan::Error,
+    },
+    /// No job is called so.
+    #[error(
+        "no stored job is called {word}, begins with it, or has that number; netra jobs lists them"
+    )]
+    NoJob {
+        /// What was typed.
+        word: String,
+    },
+    /// Several jobs could be meant.
+    #[error("{word} could be any of {}; name one of them", jobs.join(", "))]
+    SeveralJobs {
+        /// What was typed.
+        word: String,
+        /// The jobs.
+        jobs: Vec<String>,
+    },
     /// The system refused.
     #[error("{action} {}: {source}", path.display())]
     Io {
@@ -119,6 +149,12 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
+    /// Says of which job a log can not be written.
+    pub(crate) fn of_log(job: &str) -> impl FnOnce(netra_darshan::Error) -> Error {
+        let job = job.to_owned();
+        move |source| Error::Log { job, source }
+    }
+
     /// Says which file an error of the system is about.
     pub(crate) fn io(
         action: &'static str,

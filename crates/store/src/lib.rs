@@ -9,11 +9,14 @@
 pub mod ask;
 mod calendar;
 mod error;
+pub mod export;
 mod folder;
+pub mod import;
 mod ingest;
 pub mod maintain;
 mod meaning;
 mod place;
+pub mod recall;
 pub mod schema;
 mod sheet;
 mod store;

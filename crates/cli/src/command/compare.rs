@@ -14,11 +14,15 @@ use crate::folder;
 use crate::outcome::Outcome;
 use crate::output;
 use crate::settings;
+use crate::unwritten::is_job;
+#[cfg(not(feature = "store"))]
+use crate::unwritten::no_such_job;
 
 const EXAMPLES: &str = "\
 Examples:
   netra compare before.darshan after.darshan
   netra compare --json before.darshan after.darshan
+  netra compare 4711 4712                                       stored jobs
   netra compare --html runs.html before.darshan after.darshan
   netra compare --html runs.html run1.darshan run2.darshan run3.darshan";
 
@@ -26,10 +30,10 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The log of the first run
+    /// The log of the first run, or a stored job
     #[arg(value_name = "A")]
     before: PathBuf,
-    /// The log of the second run
+    /// The log of the second run, or a stored job
     #[arg(value_name = "B")]
     after: PathBuf,
     /// Further runs; only with --html
@@ -47,6 +51,9 @@ pub(crate) struct Args {
     /// Where to write it; - is standard output
     #[arg(short, long, default_value = "-", value_name = "FILE")]
     output: PathBuf,
+    #[cfg(feature = "store")]
+    #[command(flatten)]
+    which: crate::stored::Which,
 }
 
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
@@ -56,8 +63,8 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         page(args, &setup, path, &mut outcome)?;
         return Ok(outcome);
     }
-    let (_, before) = read(&args.before, &setup, &mut outcome)?;
-    let (_, after) = read(&args.after, &setup, &mut outcome)?;
+    let (_, before) = args.read(&args.before, &setup, &mut outcome)?;
+    let (_, after) = args.read(&args.after, &setup, &mut outcome)?;
     let (a, b) = (args.before.to_string_lossy(), args.after.to_string_lossy());
     let mut out = output::open(&args.output)?;
     let write = if args.json { compare::json } else { compare::text };
@@ -76,7 +83,7 @@ fn page(args: &Args, setup: &Setup, path: &Path, outcome: &mut Outcome) -> Resul
     }
     let views = folder::views(&args.view)?;
     let runs: Vec<(Job, Report)> =
-        logs.into_iter().map(|log| read(log, setup, outcome)).collect::<Result<_>>()?;
+        logs.into_iter().map(|log| args.read(log, setup, outcome)).collect::<Result<_>>()?;
     let runs: Vec<(&Job, &Report)> = runs.iter().map(|(job, report)| (job, report)).collect();
     let writing = || format!("writing {}", path.display());
     let mut file = io::BufWriter::new(File::create(path).with_context(writing)?);
@@ -84,11 +91,34 @@ fn page(args: &Args, setup: &Setup, path: &Path, outcome: &mut Outcome) -> Resul
     file.flush().with_context(writing)
 }
 
-fn read(path: &Path, setup: &Setup, outcome: &mut Outcome) -> Result<(Job, Report)> {
-    let log = Log::open(path)?;
-    let (job, missing) = load::job(&path.to_string_lossy(), &log);
-    complain(path, &missing);
-    outcome.read(missing.is_empty());
-    let report = diagnose_with(&job, setup);
-    Ok((job, report))
+impl Args {
+    fn read(&self, path: &Path, setup: &Setup, outcome: &mut Outcome) -> Result<(Job, Report)> {
+        let job = match path.to_str() {
+            Some(word) if !path.exists() && is_job(word) => self.stored(word, outcome)?,
+            _ => {
+                let log = Log::open(path)?;
+                let (job, missing) = load::job(&path.to_string_lossy(), &log);
+                complain(path, &missing);
+                outcome.read(missing.is_empty());
+                job
+            }
+        };
+        let report = diagnose_with(&job, setup);
+        Ok((job, report))
+    }
+
+    /// A job that is stored.
+    #[cfg(feature = "store")]
+    fn stored(&self, word: &str, outcome: &mut Outcome) -> Result<Job> {
+        let job = self.which.open()?.job(word)?;
+        outcome.read(crate::stored::is_complete(&job));
+        Ok(job)
+    }
+
+    /// Without a store there are no stored jobs.
+    #[cfg(not(feature = "store"))]
+    #[expect(clippy::unused_self, reason = "with a store it says which")]
+    fn stored(&self, word: &str, _: &mut Outcome) -> Result<Job> {
+        Err(no_such_job(word))
+    }
 }

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, Read as _, Write};
 use std::path::{Path, PathBuf};
 
+#[cfg(feature = "store")]
+use anyhow::bail;
 use anyhow::{Context as _, Result};
 use clap::ValueEnum;
 use netra_darshan::Log;
@@ -14,9 +16,14 @@ use netra_stream::render::{self, Chosen, Form, Only, Render, Told};
 use netra_stream::source::Piece;
 
 use super::reading::complain;
+#[cfg(feature = "store")]
+use crate::draft::Draft;
 use crate::input;
 use crate::outcome::Outcome;
 use crate::output;
+use crate::unwritten::is_job;
+#[cfg(not(feature = "store"))]
+use crate::unwritten::no_such_job;
 
 const EXAMPLES: &str = "\
 Events come process after process, each in the order in which its calls ended. Messages and table
@@ -30,7 +37,8 @@ Examples:
   netra export job.darshan --as connector-csv -o job.csv
   netra export job.darshan --as perfetto -o job.json     open it in ui.perfetto.dev
   netra export /tmp/netra-1000/* --as json-lines | jq .function
-  netra export job.darshan --as csv --layer MPI-IO --kind read,write --rank 3 --from 2.5 --to 4";
+  netra export job.darshan --as csv --layer MPI-IO --kind read,write --rank 3 --from 2.5 --to 4
+  netra export 4711 --as darshan -o job.darshan          a stored job as a log again";
 
 /// How events are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -47,18 +55,24 @@ enum As {
     Csv,
     /// A trace for ui.perfetto.dev and Chrome's tracing page: ranks, threads, calls inside calls
     Perfetto,
+    /// A log that Darshan's tools read, of one stored job
+    #[cfg(feature = "store")]
+    Darshan,
 }
 
-impl From<As> for Form {
-    fn from(chosen: As) -> Form {
-        match chosen {
+impl As {
+    /// How calls are rendered; a log is no rendering.
+    fn form(self) -> Option<Form> {
+        Some(match self {
             As::ConnectorJson => Form::ConnectorJson,
             As::ConnectorCsv => Form::ConnectorCsv,
             As::JsonLines => Form::JsonLines,
             As::Json => Form::Json,
             As::Csv => Form::Csv,
             As::Perfetto => Form::Perfetto,
-        }
+            #[cfg(feature = "store")]
+            As::Darshan => return None,
+        })
     }
 }
 
@@ -66,8 +80,8 @@ impl From<As> for Form {
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Logs that netra wrote, segments of processes, folders of logs, or quoted patterns
-    #[arg(required = true, value_name = "LOG|SEGMENT")]
+    /// Logs, segments of processes, folders of logs, quoted patterns, or stored jobs
+    #[arg(required = true, value_name = "LOG|SEGMENT|JOB")]
     inputs: Vec<String>,
     /// How to write the events
     #[arg(long = "as", value_enum, value_name = "FORM", default_value = "json-lines")]
@@ -77,6 +91,9 @@ pub(crate) struct Args {
     output: PathBuf,
     #[command(flatten)]
     wanted: Wanted,
+    #[cfg(feature = "store")]
+    #[command(flatten)]
+    which: crate::stored::Which,
 }
 
 /// Some of the events. Lists may be given with commas or several times.
@@ -143,11 +160,18 @@ enum Found {
 
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
     const WRITING: &str = "writing the output";
-    let paths = input::expand(&args.inputs)?;
+    let is_stored = |word: &&String| !Path::new(word).exists() && is_job(word);
+    let (jobs, files): (Vec<&String>, Vec<&String>) = args.inputs.iter().partition(is_stored);
+    let files: Vec<String> = files.into_iter().cloned().collect();
+    let Some(form) = args.form.form() else { return args.log(&jobs, &files) };
+    let paths = input::expand(&files)?;
     let mut out = output::open(&args.output)?;
-    let mut render = Form::from(args.form).render();
+    let mut render = form.render();
     let mut outcome = Outcome::default();
     render.begin(&mut out).context(WRITING)?;
+    for job in jobs {
+        outcome.read(args.stored(job, &mut *render, &mut out)?);
+    }
     for path in &paths {
         match find(path) {
             Ok((found, start)) => {
@@ -165,6 +189,51 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     render.end(&mut out).context(WRITING)?;
     out.into_inner().map_err(io::IntoInnerError::into_error).context(WRITING)?;
     Ok(outcome)
+}
+
+#[cfg(feature = "store")]
+impl Args {
+    /// Renders the calls of a stored job; says whether there are any.
+    fn stored(&self, job: &str, render: &mut dyn Render, out: &mut dyn Write) -> Result<bool> {
+        let stored = self.which.open()?;
+        let recall = stored.find(job)?;
+        let head = stored.runtime.block_on(recall.head())?;
+        let only = self.wanted.since(u64::try_from(head.start).unwrap_or(0));
+        let render = &mut Chosen { only: &only, render };
+        let shown = stored.runtime.block_on(netra_store::export::calls(&recall, render, out))??;
+        if shown.events == 0 {
+            eprintln!("netra: job {}: its calls were not traced", recall.key());
+        }
+        Ok(shown.events > 0)
+    }
+
+    /// Writes a stored job as a log.
+    fn log(&self, jobs: &[&String], files: &[String]) -> Result<Outcome> {
+        let (&[job], []) = (jobs, files) else {
+            bail!("--as darshan writes one stored job; netra convert writes logs again");
+        };
+        let stored = self.which.open()?;
+        let recall = stored.find(job)?;
+        let draft = Draft::new(&self.output)?;
+        stored.runtime.block_on(netra_store::export::log(&recall, draft.file()?))?;
+        draft.publish()?;
+        let mut outcome = Outcome::default();
+        outcome.read(true);
+        Ok(outcome)
+    }
+}
+
+/// Without a store there are no stored jobs.
+#[cfg(not(feature = "store"))]
+#[expect(clippy::unused_self, reason = "with a store it says which")]
+impl Args {
+    fn stored(&self, job: &str, _: &mut dyn Render, _: &mut dyn Write) -> Result<bool> {
+        Err(no_such_job(job))
+    }
+
+    fn log(&self, _: &[&String], _: &[String]) -> Result<Outcome> {
+        Ok(Outcome::default())
+    }
 }
 
 /// What a file holds, and when its job began: nanoseconds since 1970.

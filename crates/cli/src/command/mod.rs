@@ -12,6 +12,8 @@ mod dxt;
 mod events;
 mod export;
 mod history;
+#[cfg(feature = "store")]
+mod import;
 mod info;
 #[cfg(feature = "store")]
 mod jobs;
@@ -77,6 +79,9 @@ pub(crate) enum Command {
     Dxt(dxt::Args),
     /// Write the events of logs or segments for other programs
     Export(export::Args),
+    /// Put logs, segments and the connector's files into the store, each once
+    #[cfg(feature = "store")]
+    Import(import::Args),
     /// Make one log of the logs of several processes
     Merge(merge::Args),
     /// Write logs again: other compression, fewer files, nothing that identifies people or places
@@ -134,6 +139,8 @@ impl Command {
             Command::Parse(args) => parse::run(&args),
             Command::Dxt(args) => dxt::run(&args),
             Command::Export(args) => export::run(&args),
+            #[cfg(feature = "store")]
+            Command::Import(args) => import::run(&args),
             Command::Merge(args) => merge::run(&args),
             Command::Convert(args) => convert::run(&args),
             Command::Diff(args) => diff::run(&args),

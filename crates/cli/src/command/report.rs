@@ -18,7 +18,7 @@ use crate::folder;
 use crate::outcome::Outcome;
 use crate::output::{self, Output};
 use crate::settings;
-use crate::unwritten::Inputs;
+use crate::unwritten::{Inputs, no_such_job};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,7 +28,8 @@ Examples:
   netra report --json job.darshan               everything, for machines
   netra report --together 'logs/job42_*'        processes without MPI as one job
   netra report /tmp/netra-1000                  jobs that still run, or were killed
-  netra report slurm.4711.0                     the same, by the job's name";
+  netra report slurm.4711.0                     the same, by the job's name
+  netra report 4711                             a stored job, by its number or the begin of its name";
 
 /// Which logs, and how.
 #[derive(Debug, clap::Args)]
@@ -60,6 +61,9 @@ pub(crate) struct Args {
     /// A file of thresholds and silenced rules, beside /etc/netra/report.toml and your own
     #[arg(long, value_name = "FILE")]
     thresholds: Option<PathBuf>,
+    #[cfg(feature = "store")]
+    #[command(flatten)]
+    which: crate::stored::Which,
 }
 
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
@@ -91,9 +95,38 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         jobs: args.together.then(Vec::new),
         first: true,
         inputs: Inputs::find(&args.reading.logs)?,
+        stored: Vec::new(),
     };
+    let mut outcome = Outcome::default();
+    let words = std::mem::take(&mut face.inputs.jobs);
+    args.stored(&words, &mut face, &mut outcome)?;
     let logs = face.inputs.logs.clone();
-    reading::show_all(&logs, &args.reading, &mut face)
+    outcome.add(reading::show_all(&logs, &args.reading, &mut face)?);
+    Ok(outcome)
+}
+
+impl Args {
+    /// Loads jobs that are stored.
+    #[cfg(feature = "store")]
+    fn stored(&self, words: &[String], face: &mut Face, outcome: &mut Outcome) -> Result<()> {
+        let Some(first) = words.first() else { return Ok(()) };
+        let stored =
+            self.which.open().map_err(|error| error.context(no_such_job(first).to_string()))?;
+        for word in words {
+            let mut job = stored.job(word)?;
+            job.servers.clone_from(&face.settings.servers);
+            outcome.read(crate::stored::is_complete(&job));
+            face.stored.push(job);
+        }
+        Ok(())
+    }
+
+    /// Without a store there are no stored jobs.
+    #[cfg(not(feature = "store"))]
+    #[expect(clippy::unused_self, reason = "with a store it says which")]
+    fn stored(&self, words: &[String], _: &mut Face, _: &mut Outcome) -> Result<()> {
+        words.first().map_or(Ok(()), |word| Err(no_such_job(word)))
+    }
 }
 
 struct Face {
@@ -103,6 +136,8 @@ struct Face {
     /// The jobs so far, where they are to be taken together.
     jobs: Option<Vec<Job>>,
     first: bool,
+    /// Jobs that were stored; they come behind the logs.
+    stored: Vec<Job>,
     /// Where the page goes.
     html: Option<PathBuf>,
     inputs: Inputs,
@@ -165,6 +200,12 @@ impl Show for Face {
     }
 
     fn end(&mut self, out: &mut Output) -> io::Result<()> {
+        for job in std::mem::take(&mut self.stored) {
+            match &mut self.jobs {
+                Some(jobs) => jobs.push(job),
+                None => self.one(out, &job)?,
+            }
+        }
         match self.jobs.take() {
             Some(jobs) if !jobs.is_empty() => {
                 let job = load::one_job(jobs).map_err(io::Error::other)?;

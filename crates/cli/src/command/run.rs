@@ -55,9 +55,13 @@ pub(crate) struct Args {
     /// Only these modules (POSIX,STDIO), or all but these (-STDIO)
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     modules: Option<String>,
-    /// Read the trace while the command runs: no event is dropped because its memory is full
+    /// Read the trace while the command runs: no event is dropped because its memory is full. The job is
+    /// kept in the store, too
     #[arg(long, conflicts_with = "no_trace")]
     live: bool,
+    #[cfg(feature = "store")]
+    #[command(flatten)]
+    which: crate::stored::Which,
     /// Say nothing unless something goes wrong
     #[arg(short, long)]
     quiet: bool,
@@ -189,6 +193,19 @@ impl Args {
         }
     }
 
+    /// Puts the job into the store, so that it can be asked and compared at once. That this does not work
+    /// is said, and no more: the log is there.
+    #[cfg(feature = "store")]
+    fn keep(&self, log: &Path) {
+        match self.which.create().and_then(|stored| stored.keep(log)) {
+            Ok(Some(job)) if !self.quiet => {
+                eprintln!("netra: kept as job {job}; netra report {job}");
+            }
+            Ok(_) => {}
+            Err(error) => eprintln!("netra: the job is not in the store: {error:#}"),
+        }
+    }
+
     /// Makes the log and speaks about it.
     fn finish(&self, pieces: &Pieces, found: Found, target: &Target) -> Result<()> {
         for complaint in &found.complaints {
@@ -217,6 +234,10 @@ impl Args {
                 "netra: {kept} parts could not be read or removed, see {}",
                 pieces.folder.display()
             );
+        }
+        #[cfg(feature = "store")]
+        if self.live {
+            self.keep(&written.path);
         }
         if self.quiet {
             return Ok(());

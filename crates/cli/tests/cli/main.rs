@@ -5,6 +5,8 @@ mod damaged;
 mod doctor;
 mod export;
 mod golden;
+#[cfg(feature = "store")]
+mod import;
 mod judge;
 mod netra;
 mod page;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use netra_analyse::{
-    COUNTED, Decoder, Direction, Heatmap, Job, Layer, Layout, Mount, PartialModule, TraceRow,
+    COUNTED, Decoder, Direction, Heatmap, Job, Layer, Layout, Mount, PartialModule, TraceRow, Usage,
 };
 use netra_darshan::read::{self, Log, Lustre, Record};
 use netra_darshan::{Damage, Part, Reason, counter};
@@ -27,10 +27,7 @@ pub fn job(source: &str, log: &Log) -> (Job, Vec<Damage>) {
     for module in [Module::DxtPosix, Module::DxtMpiio].into_iter().filter(|_| !traced) {
         trace(&mut job, log, module, &mut missing);
     }
-    // Only when every rank has told its host is the number of hosts known.
-    if job.hosts.len() as u64 == job.nprocs && job.nprocs > 0 {
-        job.nodes = Some(job.hosts.values().collect::<BTreeSet<_>>().len() as u64);
-    }
+    count_nodes(&mut job);
     for damage in &missing {
         match (damage.part, &damage.reason) {
             (Part::Module(module), Reason::Incomplete) => job.partial.push(PartialModule(module)),
@@ -38,6 +35,13 @@ pub fn job(source: &str, log: &Log) -> (Job, Vec<Damage>) {
         }
     }
     (job, missing)
+}
+
+/// Only when every rank has told its host is the number of hosts known.
+pub(super) fn count_nodes(job: &mut Job) {
+    if job.hosts.len() as u64 == job.nprocs && job.nprocs > 0 {
+        job.nodes = Some(job.hosts.values().collect::<BTreeSet<_>>().len() as u64);
+    }
 }
 
 /// The job itself, its mounts and the names of its files.
@@ -54,17 +58,17 @@ fn start(source: &str, log: &Log) -> Job {
         run_time: head::run_time(log),
         mounts: from.mounts.iter().map(mount).collect(),
         names: log.names().iter().map(|(id, name)| (id, text(name))).collect(),
-        hints: hints(from),
+        hints: hints(&from.metadata),
         modules: log.modules().collect(),
         also: own::sums(log),
         ..Job::default()
     }
 }
 
-/// The hints that were in force for the whole job: `h=name=value;name=value`.
-fn hints(job: &read::Job) -> BTreeMap<String, String> {
+/// The hints that were in force for the whole job, a line of its metadata: `h=name=value;name=value`.
+pub(super) fn hints(metadata: &[u8]) -> BTreeMap<String, String> {
     let mut hints = BTreeMap::new();
-    for (_, list) in job.metadata().filter(|(key, _)| *key == b"h") {
+    for list in metadata.split(|&byte| byte == b'\n').filter_map(|line| line.strip_prefix(b"h=")) {
         let list = String::from_utf8_lossy(list);
         for (name, value) in list.split(';').filter_map(|hint| hint.split_once('=')) {
             hints.insert(name.to_owned(), value.to_owned());
@@ -77,15 +81,24 @@ fn usages(job: &mut Job, log: &Log, layer: Layer, missing: &mut Vec<Damage>) {
     let Some(table) = counter::current(layer.module()) else { return };
     let decoder = Decoder::new(layer, table.int, table.float);
     let mut records = log.records(layer.module());
+    let mut found = Vec::new();
     while let Some(record) = records.next_record() {
         let Record::Counters(counters) = record else { continue };
         let file = match counters.extra {
             read::Extra::File(file) => file,
             _ => counters.id,
         };
-        job.usages.push(decoder.usage(file, counters.rank, counters.ints, counters.floats));
+        let usage = decoder.usage(file, counters.rank, counters.ints, counters.floats);
+        found.push((counters.id, usage));
     }
+    in_order(&mut found);
+    job.usages.extend(found.into_iter().map(|(_, usage)| usage));
     missing.extend(records.damage().iter().cloned());
+}
+
+/// Sums do not depend on the order of records in a log, nor on that of rows in a table.
+pub(super) fn in_order(found: &mut [(RecordId, Usage)]) {
+    found.sort_by_key(|(id, usage)| (*id, usage.rank));
 }
 
 fn layouts(job: &mut Job, log: &Log, missing: &mut Vec<Damage>) {
@@ -95,6 +108,7 @@ fn layouts(job: &mut Job, log: &Log, missing: &mut Vec<Damage>) {
             job.layouts.extend(layout(&lustre));
         }
     }
+    job.layouts.sort_by_key(|layout| layout.file);
     missing.extend(records.damage().iter().cloned());
 }
 
@@ -130,6 +144,7 @@ fn heatmaps(job: &mut Job, log: &Log, missing: &mut Vec<Damage>) {
             job.heatmaps.push(Heatmap { layer, rank, width: heat.width.0, read, write });
         }
     }
+    job.heatmaps.sort_by_key(|heat| (heat.layer, heat.rank));
     missing.extend(records.damage().iter().cloned());
 }
 

@@ -67,13 +67,37 @@ impl Places {
             }
             let stack: Vec<(Option<usize>, u64)> =
                 stack.into_iter().map(|address| self.frame(address)).collect();
-            let next = self.stacks.len() as u32;
-            let number = *self.known.entry(stack.clone()).or_insert(next);
-            if number == next {
-                self.stacks.push(stack);
-            }
+            let number = self.number(stack);
             self.sites.push(Some(number));
         }
+    }
+
+    /// The place of a stack whose objects are known by path and build id, innermost frame first.
+    #[cfg(feature = "store")]
+    pub(super) fn place(&mut self, frames: Vec<(Option<(String, Vec<u8>)>, u64)>) -> u32 {
+        let frames = frames.into_iter().map(|(object, address)| {
+            let object = object.map(|(path, build_id)| self.image(Image { path, build_id }));
+            (object, address)
+        });
+        let stack = frames.collect();
+        self.number(stack)
+    }
+
+    /// Whose own frames are the application's.
+    #[cfg(feature = "store")]
+    pub(super) fn executable(&mut self, path: &str) {
+        if !self.executables.iter().any(|known| known == path) {
+            self.executables.push(path.to_owned());
+        }
+    }
+
+    fn number(&mut self, stack: Vec<(Option<usize>, u64)>) -> u32 {
+        let next = self.stacks.len() as u32;
+        let number = *self.known.entry(stack.clone()).or_insert(next);
+        if number == next {
+            self.stacks.push(stack);
+        }
+        number
     }
 
     fn image(&mut self, image: Image) -> usize {

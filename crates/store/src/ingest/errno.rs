@@ -147,9 +147,24 @@ pub(crate) fn name(result: i64) -> std::borrow::Cow<'static, str> {
     }
 }
 
+/// The number of an error's name; 0 where nobody knows it.
+pub(crate) fn number(text: &str) -> u32 {
+    let known = NAMES.iter().position(|name| !name.is_empty() && *name == text);
+    let known = known.and_then(|at| u32::try_from(at + 1).ok());
+    known.or_else(|| text.strip_prefix('E')?.parse().ok()).unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::name;
+    use super::{name, number};
+
+    #[test]
+    fn names_lead_back() {
+        for error in 1..=200 {
+            assert_eq!(i64::from(number(&name(-error))), error);
+        }
+        assert_eq!(number("nonsense"), 0);
+    }
 
     #[test]
     fn names_are_linuxs() {

@@ -10,7 +10,7 @@
 //! the sink, and the spool keeps what comes.
 
 mod ending;
-mod errno;
+pub(crate) mod errno;
 mod event;
 mod heard;
 mod pending;
@@ -19,7 +19,7 @@ mod rollup;
 mod sheets;
 mod text;
 pub(crate) mod user;
-mod who;
+pub(crate) mod who;
 
 use std::collections::BTreeMap;
 use std::io;

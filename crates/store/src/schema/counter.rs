@@ -110,10 +110,12 @@ fn extra(module: Module) -> Vec<Column> {
             flag("sync", "Whether the time spent waiting in collective calls was taken.").or_null(),
             double("variance_total", "s²", "Variance over ranks of the time in MPI.").or_null(),
             double("variance_sync", "s²", "Variance over ranks of the time waiting.").or_null(),
+            longs("head", "Record id and rank of what precedes the records of the log.").or_null(),
         ],
         Module::Apxc => vec![
             longs("machine", "Blades, chassis, groups, memory mode, cluster mode, application id.")
                 .or_null(),
+            longs("head", "Record id and rank of what precedes the records of the log.").or_null(),
         ],
         _ => Vec::new(),
     }

@@ -25,6 +25,18 @@ fn columns() -> Vec<Column> {
         text("log_version", "Version of that log's format.").or_null(),
         text("metadata", "What the log says about the job, a line key=value each.").or_null(),
         text("partial", "Modules whose records ran out of room, with commas.").or_null(),
+        long(
+            "start_ns",
+            "ns since 1970, UTC",
+            "When the job's recording began, to the nanosecond.",
+        )
+        .or_null()
+        .merged(Merge::Least),
+        long("end_ns", "ns since 1970, UTC", "When its recording ended, to the nanosecond.")
+            .or_null()
+            .merged(Merge::Most),
+        text("modules", "Modules that the log has records of, with commas.").or_null(),
+        text("remarks", "What could not be read of the log, a line each.").or_null(),
     ]
 }
 

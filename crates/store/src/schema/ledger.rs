@@ -3,7 +3,7 @@
 use netra_event::Loss;
 
 use super::Table;
-use super::column::{Column, flag, long, time};
+use super::column::{Column, flag, long, text, time};
 use super::who::{about, join, who};
 
 pub(super) fn table() -> Table {
@@ -16,6 +16,8 @@ pub(super) fn table() -> Table {
         long("produced", "", "Events that were written into the lane."),
         long("sent", "", "Events that its node has read and sent; as many are in events."),
         long("dropped", "", "Events that were lost, for any reason."),
+        text("calls_of", "Calls by function, function=count with commas, where the source tells.")
+            .or_null(),
     ];
     let reasons = Loss::ALL.iter().map(|loss| -> Column {
         long(&format!("dropped_{}", loss.slug()), "", &format!("Events lost because {loss}."))

@@ -17,6 +17,7 @@ mod message;
 mod metric;
 mod mount;
 mod process;
+mod site;
 mod who;
 
 use std::sync::{Arc, LazyLock};
@@ -57,6 +58,7 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
         event::table(),
         activity::table(),
         function::table(),
+        site::table(),
     ];
     tables.extend(counter::tables());
     tables.extend([

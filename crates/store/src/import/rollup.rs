@@ -1,0 +1,106 @@
+//! What events add up to: by second, and by function and file.
+
+use std::collections::HashMap;
+
+use super::row::EventRow;
+use super::tables::{Tables, moment};
+use crate::Result;
+use netra_event::RecordId;
+
+/// Sums of calls.
+#[derive(Debug, Clone, Copy)]
+struct Sums {
+    calls: i64,
+    bytes: i64,
+    time: i64,
+    slowest: i64,
+    failed: i64,
+    first: i64,
+    last: i64,
+}
+
+impl Sums {
+    fn add(&mut self, event: &EventRow<'_>) {
+        self.calls += 1;
+        self.bytes = self.bytes.saturating_add(event.bytes);
+        self.time = self.time.saturating_add(event.took);
+        self.slowest = self.slowest.max(event.took);
+        self.failed += i64::from(event.error.is_some());
+        self.first = self.first.min(event.start);
+        self.last = self.last.max(event.start);
+    }
+
+    fn new(start: i64) -> Sums {
+        Sums { calls: 0, bytes: 0, time: 0, slowest: 0, failed: 0, first: start, last: start }
+    }
+}
+
+/// Whose calls: rank, node and program.
+type Who = (i64, String, String);
+
+/// Roll-ups of the events of one job.
+#[derive(Debug, Default)]
+pub(super) struct RollUps {
+    who: HashMap<Who, usize>,
+    /// By second, layer, operation, file system and mount.
+    seconds: HashMap<(usize, i64, [String; 4]), Sums>,
+    /// By layer, operation, function, and the file.
+    functions: HashMap<(usize, [String; 3], Option<RecordId>), (Sums, [Option<String>; 3])>,
+}
+
+impl RollUps {
+    /// Takes an event in.
+    pub(super) fn add(&mut self, event: &EventRow<'_>) {
+        let next = self.who.len();
+        let who = (event.rank.unwrap_or(-1), event.node.to_owned(), event.exe.to_owned());
+        let who = *self.who.entry(who).or_insert(next);
+        let text = |text: &str| text.to_owned();
+        let kind = event.file.and_then(|file| file.kind);
+        let mount = event.file.and_then(|file| file.mount);
+        let key = [
+            text(event.layer),
+            text(event.op),
+            text(kind.unwrap_or_default()),
+            text(mount.unwrap_or_default()),
+        ];
+        let second = event.start.div_euclid(1_000_000_000);
+        let sums = self.seconds.entry((who, second, key));
+        sums.or_insert_with(|| Sums::new(event.start)).add(event);
+        let key = [text(event.layer), text(event.op), text(event.function)];
+        let file = event.file.map(|file| file.id);
+        let sums = self.functions.entry((who, key, file)).or_insert_with(|| {
+            let path = event.file.and_then(|file| file.file);
+            (Sums::new(event.start), [path, kind, mount].map(|part| part.map(text)))
+        });
+        sums.0.add(event);
+    }
+
+    /// Writes what there is, and begins anew.
+    pub(super) fn take(&mut self, tables: &mut Tables) -> Result<()> {
+        let mut who: Vec<(Who, usize)> = self.who.drain().collect();
+        who.sort_by_key(|(_, number)| *number);
+        let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        for ((number, second, [layer, op, kind, mount]), sums) in self.seconds.drain() {
+            let Some(((rank, node, exe), _)) = who.get(number) else { continue };
+            let sheet = tables.row_of("activity", Some(*rank), node, exe)?;
+            sheet.put("t", moment(second.saturating_mul(1_000_000_000)));
+            sheet.put("layer", &*layer).put("op", &*op);
+            sheet.put("file_system", some(&kind).as_deref());
+            sheet.put("mount", some(&mount).as_deref());
+            sheet.put("calls", sums.calls).put("bytes", sums.bytes).put("time", sums.time);
+            sheet.put("slowest", sums.slowest).put("failed", sums.failed).end_row()?;
+        }
+        for ((number, [layer, op, function], file), (sums, place)) in self.functions.drain() {
+            let Some(((rank, node, exe), _)) = who.get(number) else { continue };
+            let sheet = tables.row_of("functions", Some(*rank), node, exe)?;
+            sheet.put("layer", &*layer).put("op", &*op).put("function", &*function);
+            let [path, kind, mount] = &place;
+            sheet.put("file_id", file.map(|id| id.0.cast_signed())).put("file", path.as_deref());
+            sheet.put("file_system", kind.as_deref()).put("mount", mount.as_deref());
+            sheet.put("calls", sums.calls).put("bytes", sums.bytes).put("time", sums.time);
+            sheet.put("slowest", sums.slowest).put("failed", sums.failed);
+            sheet.put("t", moment(sums.first)).put("last", moment(sums.last)).end_row()?;
+        }
+        Ok(())
+    }
+}

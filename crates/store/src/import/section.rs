@@ -1,0 +1,324 @@
+//! netra's own part of a log: every call of every process, call sites, and the account of what is
+//! missing.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use netra_darshan::section::layout::KIND_SEGMENT;
+use netra_event::frame::Producer;
+use netra_event::segment::View;
+use netra_event::segment::extension::{Extension, Selection};
+use netra_event::{Event, Function, Loss, NO_FILE, NO_SITE, RecordId};
+use netra_stream::batch::Phase;
+use netra_stream::job::Job;
+use netra_stream::source::{Kind, Piece, Segment};
+
+use super::log::Taking;
+use super::row::{AccountRow, EventRow, Name, ProcessRow, SiteRow};
+use crate::Result;
+use crate::ingest::errno;
+use crate::ingest::who::name_for_ever;
+use crate::meaning::{self, Meaning};
+
+/// Takes what the section holds; says whether there was a call in it.
+pub(super) fn take(taking: &mut Taking<'_>) -> Result<bool> {
+    let section = taking.log.section();
+    taking.damage.extend(section.damage().iter().cloned());
+    let path = Path::new(&taking.job.path).to_owned();
+    let mut segments = HashMap::new();
+    for (block, held) in section.blocks().iter().enumerate() {
+        if held.head.kind != KIND_SEGMENT {
+            continue;
+        }
+        match held.bytes() {
+            Ok(bytes) => {
+                if let Ok(segment) = Segment::from_bytes(&path, bytes) {
+                    segments.insert(block, segment);
+                }
+            }
+            Err(damage) => taking.damage.push(damage),
+        }
+    }
+    let pieces = segments
+        .iter()
+        .map(|(&block, segment)| Piece::new(&path, Kind::Log { block }, &segment.view()));
+    let whole = Job::new(pieces.collect());
+    let mut calls = 0;
+    for (piece, number) in whole.numbered() {
+        let Kind::Log { block } = piece.kind else { continue };
+        let Some(segment) = segments.remove(&block) else { continue };
+        let process = Process::new(piece, segment.view(), number.map(|rank| rank.0));
+        calls += process.calls(taking)?;
+        process.sites(taking)?;
+        process.row(taking, &piece.notes)?;
+    }
+    Ok(calls > 0)
+}
+
+/// The processes that a log's section names.
+pub(super) fn producers(log: &netra_darshan::Log) -> (Vec<Producer>, Option<String>) {
+    let mut found = Vec::new();
+    let mut key = None;
+    for block in log.section().blocks().iter().filter(|block| block.head.kind == KIND_SEGMENT) {
+        let Ok(bytes) = block.bytes() else { continue };
+        let Ok(view) = View::new(&bytes) else { continue };
+        found.push(producer(&view));
+        key.get_or_insert_with(|| String::from_utf8_lossy(view.job()).into_owned());
+    }
+    (found, key.filter(|key| !key.is_empty()))
+}
+
+fn producer(view: &View<'_>) -> Producer {
+    let host = netra_event::jenkins64(view.host(), 0);
+    Producer { host, start: view.start().1, pid: view.pid() }
+}
+
+/// A process while its rows are made.
+struct Process<'a> {
+    view: View<'a>,
+    rank: Option<i64>,
+    node: String,
+    exe: String,
+    pid: i64,
+    name: i64,
+    /// Call sites in words.
+    sites: HashMap<u16, String>,
+    /// Files by their record: calls that failed are on files of which nothing was counted, and which the
+    /// log's own names leave out.
+    files: HashMap<RecordId, Touched>,
+}
+
+/// A file as its process saw it.
+struct Touched {
+    name: String,
+    mount: Option<(String, String)>,
+}
+
+impl Touched {
+    fn all(view: &View<'_>) -> HashMap<RecordId, Touched> {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let mounts: HashMap<u32, (String, String)> = view
+            .mounts()
+            .map(|mount| (mount.index, (text(mount.point), text(mount.kind))))
+            .collect();
+        let each = view.files().map(|file| {
+            let mount = file.mount.and_then(|index| mounts.get(&index).cloned());
+            (RecordId(file.id), Touched { name: text(file.name), mount })
+        });
+        each.collect()
+    }
+
+    fn name(&self, id: RecordId) -> Name<'_> {
+        let (mount, kind) = self.mount.as_ref().map(|(point, kind)| (&**point, &**kind)).unzip();
+        Name { file: Some(&self.name), mount, kind, ..Name::only(id) }
+    }
+}
+
+impl<'a> Process<'a> {
+    fn new(piece: &Piece, view: View<'a>, rank: Option<i64>) -> Process<'a> {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let mut sites = HashMap::new();
+        for number in 1..=u16::MAX {
+            let Some(site) = view.site(number) else { break };
+            let object = site.object.and_then(|at| view.objects().find(|found| found.index == at));
+            let words = match object {
+                Some(object) => {
+                    let offset = site.address.wrapping_sub(object.base);
+                    format!("{}+0x{offset:x}", text(object.name))
+                }
+                None => format!("?+0x{:x}", site.address),
+            };
+            sites.insert(number, words);
+        }
+        Process {
+            view,
+            rank,
+            node: text(&piece.host),
+            exe: text(view.exe()),
+            pid: i64::from(piece.pid),
+            name: name_for_ever(&producer(&view)),
+            sites,
+            files: Touched::all(&view),
+        }
+    }
+
+    /// Every call, lane by lane, and each lane's account; says how many calls there were.
+    fn calls(&self, taking: &mut Taking<'_>) -> Result<u64> {
+        let view = &self.view;
+        let mut all = 0;
+        for lane in view.lanes() {
+            let dropped = Loss::ALL.iter().map(|&loss| (loss, whole(lane.dropped(loss).0)));
+            let by_function: Vec<(u16, i64)> =
+                lane.calls().map(|(code, count)| (code, whole(count))).collect();
+            let mut account = AccountRow {
+                rank: self.rank,
+                node: self.node.clone(),
+                exe: self.exe.clone(),
+                process: self.name,
+                lane: i64::from(lane.number),
+                time: view.end().unwrap_or(view.start().1).cast_signed(),
+                produced: whole(lane.produced()),
+                dropped: dropped.filter(|loss| loss.1 > 0).collect(),
+                calls: by_function.iter().map(|call| call.1).fold(0, i64::saturating_add),
+                by_function,
+                ..AccountRow::default()
+            };
+            let mut thread = lane.tid();
+            for (index, event) in lane.events() {
+                if event.code == Function::Thread.code() {
+                    // Whoever takes over a lane says its number.
+                    thread = u32::try_from(event.offset).unwrap_or(thread);
+                }
+                account.delivered += 1;
+                self.call(taking, account.lane, whole(index), thread, &event)?;
+            }
+            all += account.delivered.cast_unsigned();
+            taking.tables.account(&account)?;
+        }
+        Ok(all)
+    }
+
+    fn call(
+        &self,
+        taking: &mut Taking<'_>,
+        lane: i64,
+        index: i64,
+        thread: u32,
+        event: &Event,
+    ) -> Result<()> {
+        let view = &self.view;
+        let began = view.time(event.start);
+        let ended = view.time(event.start.saturating_add(event.duration));
+        let file = view.file(event.file).filter(|_| event.file != NO_FILE);
+        let file: Option<Name<'_>> = file.map(|file| {
+            let id = RecordId(file.id);
+            let known = taking.files.get(id);
+            let own = || self.files.get(&id).map(|touched| touched.name(id));
+            if known.file.is_some() { known } else { own().unwrap_or(known) }
+        });
+        let means = Meaning::of(event, event.function().map(Function::kind));
+        let (layer, op, function) = meaning::names(event.code);
+        let error = event.failed.then(|| errno::name(event.result));
+        let selected = selection(view.extension(event.extension));
+        taking.tables.event(&EventRow {
+            rank: self.rank,
+            node: &self.node,
+            exe: &self.exe,
+            pid: self.pid,
+            process: self.name,
+            thread: Some(i64::from(thread)),
+            lane,
+            index,
+            start: began.cast_signed(),
+            took: whole(ended.saturating_sub(began)),
+            layer,
+            function: &function,
+            op,
+            file,
+            offset: means.offset,
+            length: means.length,
+            bytes: means.bytes,
+            result: means.result,
+            argument: means.argument,
+            error: error.as_deref(),
+            number: Some(i64::from(event.number)).filter(|number| *number != 0),
+            parent: Some(i64::from(event.parent)).filter(|parent| *parent != 0),
+            site: if event.site == NO_SITE { None } else { self.site(event.site) },
+            selection: selected.map(|found| {
+                (found.shape.slug(), i64::from(found.dimensions), whole(found.points))
+            }),
+            source: "segment",
+        })
+    }
+
+    fn site(&self, number: u16) -> Option<&str> {
+        self.sites.get(&number).map(String::as_str)
+    }
+
+    /// Call sites with their stacks: object and address in it, innermost first.
+    fn sites(&self, taking: &mut Taking<'_>) -> Result<()> {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let objects: Vec<_> =
+            self.view.objects().map(|object| (object, text(object.name))).collect();
+        for number in 1..=u16::MAX {
+            let (Some(site), Some(words)) = (self.view.site(number), self.site(number)) else {
+                break;
+            };
+            let mut stack: Vec<u64> = site.stack().take(FRAMES).collect();
+            if stack.is_empty() {
+                stack.push(site.address);
+            }
+            for (depth, &address) in (0..).zip(&stack) {
+                let within = |(object, _): &&(netra_event::segment::Object<'_>, String)| {
+                    (object.start..object.end).contains(&address)
+                };
+                let object = objects.iter().find(within);
+                let base = object.map_or(0, |(object, _)| object.base);
+                taking.tables.site(&SiteRow {
+                    rank: self.rank,
+                    process: self.name,
+                    site: words,
+                    depth,
+                    object: object.map(|(_, path)| path.as_str()),
+                    build_id: object.map(|(object, _)| super::hex(object.build_id)),
+                    address: address.wrapping_sub(base).cast_signed(),
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The process itself.
+    fn row(&self, taking: &mut Taking<'_>, notes: &[String]) -> Result<()> {
+        let view = &self.view;
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let phase = Phase::of_gone(view);
+        let platform: String = view
+            .platform()
+            .map(|(key, value)| format!("{}={}\n", text(key), text(value)))
+            .collect();
+        let row = ProcessRow {
+            rank: self.rank,
+            process: self.name,
+            node: self.node.clone(),
+            pid: self.pid,
+            exe: self.exe.clone(),
+            command: text(view.command()),
+            mpi: Some(text(view.mpi())).filter(|name| !name.is_empty()),
+            platform: Some(platform).filter(|lines| !lines.is_empty()),
+            start: view.start().1.cast_signed(),
+            end: view.end().map(u64::cast_signed),
+            state: state(phase),
+            notes: notes.to_vec(),
+        };
+        taking.job.processes += 1;
+        taking.job.killed += i64::from(phase == Phase::Killed);
+        taking.tables.process(&row)
+    }
+}
+
+/// What became of a process.
+const fn state(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Began => "running",
+        Phase::Ended => "ended",
+        Phase::Replaced => "replaced",
+        Phase::Killed => "killed",
+    }
+}
+
+/// What a call on data sets selected of the first.
+fn selection(extension: Option<(u32, &[u8])>) -> Option<Selection<'_>> {
+    let (kind, bytes) = extension?;
+    match Extension::read(kind, bytes)? {
+        Extension::Selections(mut found) => found.next(),
+        _ => None,
+    }
+}
+
+/// Frames of a stack that are kept.
+const FRAMES: usize = 16;
+
+fn whole(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
