@@ -403,11 +403,13 @@ impl Follower {
             return Looked::Again(Instant::now() + SOON);
         }
         let flags = std::mem::offset_of!(Header, flags);
-        if self.file.front().is_ok_and(|front| front.word(flags) & LOGGED == 0) {
-            return Looked::Unlogged;
+        match self.file.front() {
+            Ok(front) if front.word(flags) & LOGGED == 0 => return Looked::Unlogged,
+            // Gone already: somebody else has removed it.
+            Ok(_) => drop(std::fs::remove_file(&self.path)),
+            // What can not be read stays for whoever can.
+            Err(_) => {}
         }
-        // Gone already: somebody else has removed it.
-        std::fs::remove_file(&self.path).ok();
         Looked::Done
     }
 
