@@ -1,6 +1,7 @@
 //! Link arguments of the shared object, and its few lines of C.
 
 use std::env;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -10,6 +11,7 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=src/variadic.c");
     println!("cargo::rerun-if-env-changed=CC");
+    println!("cargo::rerun-if-env-changed=CROSS_CC");
     compile_variadic();
 }
 
@@ -18,15 +20,26 @@ fn main() {
 fn compile_variadic() {
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     let object = out.join("variadic.o");
-    let compiler = env::var_os("CC").unwrap_or_else(|| "cc".into());
-    let mut compile = Command::new(&compiler);
+    let mut compile = Command::new(compiler());
     compile.args(["-c", "-O2", "-fPIC", "-fvisibility=hidden", "-fasynchronous-unwind-tables"]);
-    compile.args(["-fno-stack-protector", "-fcf-protection=none", "-fno-builtin", "-o"]);
+    if env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch == "x86_64") {
+        compile.arg("-fcf-protection=none");
+    }
+    compile.args(["-fno-stack-protector", "-fno-builtin", "-o"]);
     run(compile.arg(&object).arg("src/variadic.c"));
     let archive = out.join("libnetra_variadic.a");
     run(Command::new("ar").arg("crs").arg(&archive).arg(&object));
     println!("cargo::rustc-link-search=native={}", out.display());
     println!("cargo::rustc-link-lib=static=netra_variadic");
+}
+
+/// The compiler: for another architecture it is named as distributions name it.
+fn compiler() -> OsString {
+    let (host, wanted) = (env::var("HOST"), env::var("CARGO_CFG_TARGET_ARCH").unwrap_or_default());
+    if host.is_ok_and(|host| host.starts_with(&wanted)) {
+        return env::var_os("CC").unwrap_or_else(|| "cc".into());
+    }
+    env::var_os("CROSS_CC").unwrap_or_else(|| format!("{wanted}-linux-gnu-gcc").into())
 }
 
 fn run(command: &mut Command) {

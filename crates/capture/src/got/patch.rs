@@ -224,7 +224,7 @@ fn row(
     }
     let name = object.symbol_name(relocation);
     // SAFETY: a name of the object's string table has at least its ending NUL.
-    let initial = unsafe { name.read() }.cast_unsigned();
+    let initial = unsafe { name.cast::<u8>().read() };
     let possible = |family: &&Family| family.prefix.first() == Some(&initial);
     if initial != b'P' && !families.iter().any(possible) {
         return None;

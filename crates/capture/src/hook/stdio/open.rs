@@ -74,7 +74,7 @@ unsafe fn opened(call: Call, made: *mut File, path: *const c_char, mode: *const 
     }
     // SAFETY: a stream that was just opened; the mode is a C string.
     let (descriptor, appends) =
-        unsafe { (stream::descriptor(made), mode.read().cast_unsigned() == b'a') };
+        unsafe { (stream::descriptor(made), mode.cast::<u8>().read() == b'a') };
     // Whatever had this number before was closed inside libc.
     files::forget(descriptor);
     lustre::opened(file, descriptor);
