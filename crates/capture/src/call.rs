@@ -202,22 +202,27 @@ impl Call {
     pub fn end(self) -> Option<Ended> {
         let end = time::now();
         let slot = tls::slot();
-        if slot.busy.get() | slot.borrowed.get() == 0
-            && let Some(thread) = slot.attached()
-        {
-            slot.mark();
-            compiler_fence(Ordering::SeqCst);
-            lane::count(thread, self.function);
+        if let Some(thread) = slot.free() {
+            self.keep_out(slot, thread);
             return Some(Ended { call: self, end, thread, slot });
         }
         self.end_at(end)
+    }
+
+    /// Counts a call that has ended, of a thread that is at nothing else, and marks it as being at work
+    /// until [`let_in`]. No closure in between: it would be a function of its own.
+    #[inline(always)]
+    pub(crate) fn keep_out(self, slot: &Slot, thread: &Thread) {
+        slot.mark();
+        compiler_fence(Ordering::SeqCst);
+        lane::count(thread, self.function);
     }
 
     /// Stops the clock for bookkeeping, without ending the call: it is counted when it ends, later.
     #[must_use]
     pub fn hold(self) -> Option<Ended> {
         let slot = tls::slot();
-        let thread = slot.attached().filter(|_| slot.busy.get() | slot.borrowed.get() == 0)?;
+        let thread = slot.free()?;
         slot.mark();
         compiler_fence(Ordering::SeqCst);
         Some(Ended { call: self, end: time::now(), thread, slot })
@@ -278,7 +283,7 @@ impl Call {
     #[inline(always)]
     pub(crate) fn event(self, thread: &Thread, end: u64, traced: Traced) {
         if !SETTINGS.traces() {
-            return lane::untraced(thread);
+            return lane::drop_excluded(thread);
         }
         let Traced { file, offset, length, result } = traced;
         let duration = end.wrapping_sub(self.start);
@@ -296,6 +301,16 @@ impl Call {
         if !(plain && lane::push_words(thread, words)) {
             event_slowly(thread, self.start, duration, offset, length, result, file, code, site);
         }
+    }
+}
+
+/// The work that [`Call::keep_out`] began is done; what waited for it is recorded.
+#[inline(always)]
+pub(crate) fn let_in(slot: &Slot, thread: &Thread) {
+    compiler_fence(Ordering::SeqCst);
+    slot.busy.set(0);
+    if slot.waiting.load(Ordering::Relaxed) != 0 {
+        transfer::record_waiting(slot, thread);
     }
 }
 
@@ -365,11 +380,7 @@ pub struct Ended {
 
 impl Drop for Ended {
     fn drop(&mut self) {
-        compiler_fence(Ordering::SeqCst);
-        self.slot.busy.set(0);
-        if self.slot.waiting.load(Ordering::Relaxed) != 0 {
-            transfer::record_waiting(self.slot, self.thread);
-        }
+        let_in(self.slot, self.thread);
     }
 }
 

@@ -183,9 +183,9 @@ pub fn push_words(thread: &Thread, words: [u64; 4]) -> bool {
     unsafe { &mut *thread.producer.get() }.push(lane, words)
 }
 
-/// Counts an event that a setting keeps out of the trace.
+/// Counts a call that a setting keeps out of the trace.
 #[inline(always)]
-pub fn untraced(thread: &Thread) {
+pub fn drop_excluded(thread: &Thread) {
     // SAFETY: a thread is recorded only once `attach` gave it a lane.
     let lane = unsafe { thread.lane.get().unwrap_unchecked() };
     if let Some(dropped) = lane.dropped.get(Loss::Excluded as usize) {

@@ -66,6 +66,12 @@ impl Slot {
     pub fn attached(&self) -> Option<&'static Thread> {
         self.thread.get().filter(|thread| thread.owner.get() == core::ptr::from_ref(self).addr())
     }
+
+    /// The thread's block, if the thread is at nothing of ours and no child of vfork.
+    #[inline(always)]
+    pub fn free(&self) -> Option<&'static Thread> {
+        if self.busy.get() | self.borrowed.get() == 0 { self.attached() } else { None }
+    }
 }
 
 /// How many files' records a thread finds without looking further, for each module.

@@ -10,7 +10,7 @@ use core::sync::atomic::{Ordering, compiler_fence};
 
 use netra_event::{Function, Loss, NO_OFFSET};
 
-use crate::call::{Call, Traced, stale};
+use crate::call::{Call, Traced, let_in, stale};
 use crate::files::{self, Behind, Open};
 use crate::heatmap;
 use crate::lane;
@@ -68,19 +68,12 @@ impl Call {
         if let Some(entry) = files::entry(transfer.descriptor)
             && files::is_tracked(entry)
             && done >= 0
-            && slot.busy.get() | slot.borrowed.get() == 0
-            && let Some(thread) = slot.attached()
+            && let Some(thread) = slot.free()
             && let Some(open) = files::open(entry)
         {
-            slot.mark();
-            compiler_fence(Ordering::SeqCst);
-            lane::count(thread, self.function);
+            self.keep_out(slot, thread);
             self.record::<WRITE>(thread, open, transfer, done.cast_unsigned() as u64, end);
-            compiler_fence(Ordering::SeqCst);
-            slot.busy.set(0);
-            if slot.waiting.load(Ordering::Relaxed) != 0 {
-                record_waiting(slot, thread);
-            }
+            let_in(slot, thread);
         } else {
             // Single values: what is passed by reference would be stored on the hot path too.
             let Transfer { descriptor, at, asked, aligned } = transfer;

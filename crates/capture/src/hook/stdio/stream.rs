@@ -10,18 +10,20 @@ use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use netra_event::segment::OTHER_FILE;
 use netra_event::segment::shard::stdio;
-use netra_event::{Loss, NO_FILE};
+use netra_event::{Function, Loss, NO_FILE};
 
-use crate::call::{Call, Ended};
+use crate::call::{Call, Ended, Traced, let_in};
 use crate::files;
 use crate::heatmap;
+use crate::lane;
 use crate::memory;
 use crate::module::STDIO;
 use crate::name;
 use crate::real as libc_real;
 use crate::settings::SETTINGS;
 use crate::shard;
-use crate::tls;
+use crate::time;
+use crate::tls::{self, Thread};
 
 crate::real! {
     /// Where a stream stands; flushes nothing.
@@ -262,7 +264,8 @@ pub unsafe fn bytes_since(stream: *mut File, before: Option<u64>) -> u64 {
     unsafe { position(stream) }.map_or(0, |after| after.saturating_sub(before))
 }
 
-/// Ends a call that moves bytes; none moved means the end of the file, or an error.
+/// Ends a call that moves bytes; none moved means the end of the file, or an error. As a read or write
+/// on a descriptor (`transfer.rs`), one of a thread and a stream that are known is recorded right here.
 ///
 /// # Safety
 /// `stream` is an open stream.
@@ -273,7 +276,50 @@ pub unsafe fn moved<const WRITE: bool>(
     asked: u64,
     bytes: Option<u64>,
 ) {
-    let Some(ended) = call.end() else { return };
+    let end = time::now();
+    let slot = tls::slot();
+    // SAFETY: the caller vouches.
+    if let Some(found) = unsafe { known(stream) }
+        && let Some(bytes) = bytes
+        && let Some(thread) = slot.free()
+    {
+        let file = found.file.load(Ordering::Relaxed);
+        call.keep_out(slot, thread);
+        if file == NO_FILE {
+            lane::drop_excluded(thread);
+        } else {
+            let offset = files::go_on(&found.position, bytes);
+            count::<WRITE>(thread, file, (call.start, end), (offset, bytes));
+            let (offset, result) = (offset.cast_signed(), bytes.cast_signed());
+            call.event(thread, end, Traced { file, offset, length: asked, result });
+        }
+        let_in(slot, thread);
+    } else {
+        // Single values: what is passed by reference would be stored on the hot path too.
+        let Call { function, site, start } = call;
+        // SAFETY: the caller vouches.
+        unsafe { moved_slowly::<WRITE>(function, site, start, stream, asked, bytes, end) };
+    }
+}
+
+/// The same for a call that moved nothing, or whose stream or thread is new.
+///
+/// # Safety
+/// `stream` is an open stream.
+#[cold]
+#[inline(never)]
+unsafe fn moved_slowly<const WRITE: bool>(
+    function: Function,
+    site: usize,
+    start: u64,
+    stream: *mut File,
+    asked: u64,
+    bytes: Option<u64>,
+    end: u64,
+) {
+    let errno = libc_real::errno();
+    let call = Call { function, site, start };
+    let Some(ended) = call.end_at(end) else { return };
     // SAFETY: the caller vouches.
     let Some(found) = (unsafe { of(&ended, stream, bytes.unwrap_or(0)) }) else {
         return ended.skip(Loss::Excluded);
@@ -283,38 +329,42 @@ pub unsafe fn moved<const WRITE: bool>(
         let at = found.position.load(Ordering::Relaxed).cast_signed();
         // SAFETY: the caller vouches.
         return if unsafe { flags(stream) } & ERROR_SEEN != 0 {
-            ended.failed(file, at, asked, libc_real::errno())
+            ended.failed(file, at, asked, errno)
         } else {
             ended.event_with(file, at, asked, 0)
         };
     };
     let offset = files::go_on(&found.position, bytes);
-    count::<WRITE>(&ended, file, offset, bytes);
+    count::<WRITE>(ended.thread, file, (start, end), (offset, bytes));
     ended.event_with(file, offset.cast_signed(), asked, bytes.cast_signed());
 }
 
 /// Counts bytes in the record and over time.
 #[inline(always)]
-fn count<const WRITE: bool>(ended: &Ended, file: u32, offset: u64, bytes: u64) {
+fn count<const WRITE: bool>(
+    thread: &Thread,
+    file: u32,
+    (start, end): (u64, u64),
+    (offset, bytes): (u64, u64),
+) {
     macro_rules! direction {
         ($shard:ident, $at:expr) => {{
             $shard.add::<{ $at + stdio::CALLS }>(1);
             $shard.add::<{ $at + stdio::BYTES }>(bytes);
             $shard.raise::<{ $at + stdio::MAX_BYTE }>(offset.wrapping_add(bytes).saturating_sub(1));
             $shard.span::<{ $at + stdio::START }, { $at + stdio::END }, { $at + stdio::TIME }>(
-                ended.start(),
-                ended.end,
+                start, end,
             );
         }};
     }
-    ended.with(&STDIO, file, |shard, _| {
+    if let Some(shard) = shard::of(thread, &STDIO, file) {
         if WRITE {
             direction!(shard, stdio::WRITE);
         } else {
             direction!(shard, stdio::READ);
         }
-    });
-    heatmap::add::<WRITE>(ended.thread, &STDIO, ended.start(), ended.end, bytes);
+    }
+    heatmap::add::<WRITE>(thread, &STDIO, start, end, bytes);
 }
 
 /// Ends a refill or a flush that the macros of `<stdio.h>` asked for: one call, and the bytes that
@@ -335,7 +385,7 @@ pub unsafe fn inlined<const WRITE: bool>(call: Call, stream: *mut File) {
     let bytes = now.saturating_sub(offset);
     found.position.store(now, Ordering::Relaxed);
     let file = found.file.load(Ordering::Relaxed);
-    count::<WRITE>(&ended, file, offset, bytes);
+    count::<WRITE>(ended.thread, file, (ended.start(), ended.end), (offset, bytes));
     ended.event(file, offset.cast_signed(), bytes);
 }
 
