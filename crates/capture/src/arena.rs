@@ -2,7 +2,8 @@
 //! regions that only grow. Space is reserved before it is touched, step by step: a full disk must
 //! never become SIGBUS. What is refused goes on in private memory at the same addresses.
 //!
-//! No descriptor is held: to reserve more, the file is opened again by its path, and checked to be
+//! No descriptor is held. To reserve more, the kernel is asked to make the pages exist; one that cannot
+//! (before 5.14) is given zeroes to write, for which the file is opened again by its path, and checked to be
 //! the same file.
 
 use core::cell::UnsafeCell;
@@ -123,16 +124,18 @@ impl Arena {
                 return Err(Refused(libc::EFBIG));
             }
             file.set_length(bytes as u64)?;
-            // Header and the first page of every region: enough for a small program.
-            file.reserve(0, FIRST as u64)?;
             let identity = file.identity()?;
             self.device.store(identity.device, Ordering::Relaxed);
             self.inode.store(identity.inode, Ordering::Relaxed);
-            self.reserve_beginnings(&file)?;
             // SAFETY: `at` is 0 or the mapping of the parent, which this process no longer uses.
             let mapped = unsafe { file.map(at, bytes) }?;
             sys::touch_at_random(mapped, bytes);
-            Ok(mapped)
+            let beginnings = self.reserve_beginnings(&file, mapped);
+            if beginnings.is_err() && at == 0 {
+                // SAFETY: nobody knows the mapping yet.
+                unsafe { sys::unmap(mapped, bytes) };
+            }
+            beginnings.map(|()| mapped)
         };
         let mapped = prepare();
         match mapped {
@@ -147,22 +150,30 @@ impl Arena {
         mapped
     }
 
-    /// Reserves the first page of the regions that every process uses, while the file is open.
-    fn reserve_beginnings(&self, file: &sys::Descriptor) -> Result<(), Refused> {
+    /// Reserves the header and the first page of the regions that every process uses, while the file is
+    /// open: enough for a small program.
+    fn reserve_beginnings(&self, file: &sys::Descriptor, mapped: *mut u8) -> Result<(), Refused> {
         let private = memory::private().ok_or(Refused(libc::ENOMEM))?;
+        let reserve = |offset: u64, bytes: usize| match sys::populate(
+            mapped.wrapping_add(offset as usize),
+            bytes,
+        ) {
+            Err(Refused(libc::EINVAL)) => file.reserve(offset, bytes as u64),
+            populated => populated,
+        };
+        reserve(0, FIRST)?;
         let mut offset = FIRST as u64;
         for (growth, (region, _, capacity)) in private.growth.iter().zip(LAYOUT) {
             let seldom = matches!(region, Region::Notes | Region::Extensions | Region::Modules);
             let first = match region {
                 _ if seldom => 0,
-                // The first thread needs two pages of counts, and a chunk for its events.
+                // The first thread needs two pages of counts.
                 Region::Calls => 2 * PAGE,
-                Region::Chunks if SETTINGS.traces() => CHUNK_BYTES,
-                Region::Chunks => 0,
+                Region::Chunks if !SETTINGS.traces() => 0,
                 _ => PAGE,
             };
             if first > 0 {
-                match file.reserve(offset, first as u64) {
+                match reserve(offset, first) {
                     Ok(()) => growth.reserved.store(first as u64, Ordering::Release),
                     // The trace is not worth the segment: it can do without.
                     Err(_) if region == Region::Chunks => {}
@@ -243,22 +254,30 @@ impl Arena {
         false
     }
 
-    /// Whether a region was reserved up to `until` when the segment was made.
+    /// Bytes of a region that are reserved.
     #[must_use]
-    pub fn is_reserved(&self, region: Region, until: u64) -> bool {
+    pub fn reserved(&self, region: Region) -> u64 {
         let growth = self
             .entry(region)
             .and_then(|(_, index)| memory::private().and_then(|private| private.growth.get(index)));
-        growth.is_some_and(|growth| until <= growth.reserved.load(Ordering::Acquire))
+        growth.map_or(0, |growth| growth.reserved.load(Ordering::Acquire))
     }
 
     /// Reserves a range of the segment that nobody has touched yet. Refused, it becomes private
     /// memory: the process goes on, others no longer see what it writes there.
     pub fn reserve(&self, offset: u64, bytes: u64) -> bool {
-        if self.file.load(Ordering::Relaxed) == 0 || self.reserve_in_file(offset, bytes).is_ok() {
+        if self.file.load(Ordering::Relaxed) == 0 {
             return true;
         }
-        let base = self.base.load(Ordering::Relaxed).expose_provenance();
+        let base = self.base.load(Ordering::Relaxed);
+        let reserved = match sys::populate(base.wrapping_add(offset as usize), bytes as usize) {
+            Err(Refused(libc::EINVAL)) => self.reserve_in_file(offset, bytes),
+            populated => populated,
+        };
+        if reserved.is_ok() {
+            return true;
+        }
+        let base = base.expose_provenance();
         // SAFETY: the range lies in our mapping, page by page (regions and chunks are multiples
         // of a page), and nobody has touched it.
         let done = unsafe { sys::map_private(base.wrapping_add(offset as usize), bytes as usize) };

@@ -8,6 +8,7 @@ use netra_event::segment::{BINS, Region, table};
 
 use crate::arena::ARENA;
 use crate::module::Module;
+use crate::platform;
 use crate::time::ORIGIN;
 use crate::tls::Thread;
 
@@ -74,6 +75,10 @@ fn add_slowly<const WRITE: bool>(
     }
     spread(bins::<WRITE>(map), width, from, until.max(from), bytes);
     let bin = bin(width);
+    if bin != 0 {
+        // The process lives for a while.
+        platform::complete();
+    }
     let ticks = |nanos: u64| ORIGIN.ticks().wrapping_add((nanos as f64 / rate) as u64);
     let place = bin as usize;
     heat.bins.set(map.written.get(place).and_then(|written| Some([written, map.read.get(place)?])));

@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use netra_event::lane::{Chunks, Lane, ack_chunks};
 use netra_event::segment::{CALL_CODES, CHUNK_BYTES, CHUNK_SLOTS, LaneChunk, Region};
-use netra_event::{Event, FAILED, Function, Loss, NO_FILE, WIDE};
+use netra_event::{Event, FAILED, Function, Loss, NO_FILE, SLOT_BYTES, WIDE};
 
 use crate::arch;
 use crate::arena::ARENA;
@@ -30,21 +30,32 @@ impl Chunks<'static, CHUNK_SLOTS> for Pool {
         unsafe { ARENA.at(Region::Chunks, u64::from(number).checked_mul(CHUNK_BYTES as u64)?) }
     }
 
-    fn take(&self) -> Result<u32, Loss> {
+    fn take(&self) -> Result<(u32, usize), Loss> {
         let (entry, _) = ARENA.entry(Region::Chunks).ok_or(Loss::Space)?;
         let capacity = entry.capacity.load(Ordering::Relaxed).min(self.limit);
         const BYTES: u64 = CHUNK_BYTES as u64;
         let more = |used: u64| used.checked_add(BYTES).filter(|&new| new <= capacity);
         let taken = entry.used.fetch_update(Ordering::AcqRel, Ordering::Relaxed, more);
         let offset = taken.map_err(|_| Loss::Budget)?;
-        let until = offset.wrapping_add(BYTES);
-        // The chunk is ours alone: nobody else can touch the range that is reserved here.
-        if !ARENA.is_reserved(Region::Chunks, until)
-            && !ARENA.reserve(entry.offset.load(Ordering::Relaxed).wrapping_add(offset), BYTES)
-        {
-            return Err(Loss::Space);
+        let number = u32::try_from(offset / BYTES).map_err(|_| Loss::Space)?;
+        // A part of the first one was reserved when the segment was made: enough for a small program.
+        let part = ARENA.reserved(Region::Chunks).saturating_sub(offset).min(BYTES) as usize;
+        if let Some(slots) = (part / SLOT_BYTES).checked_sub(1) {
+            return Ok((number, slots));
         }
-        u32::try_from(offset / BYTES).map_err(|_| Loss::Space)
+        self.complete(number)?;
+        Ok((number, CHUNK_SLOTS))
+    }
+
+    fn complete(&self, number: u32) -> Result<(), Loss> {
+        const BYTES: u64 = CHUNK_BYTES as u64;
+        let (entry, _) = ARENA.entry(Region::Chunks).ok_or(Loss::Space)?;
+        let offset = u64::from(number).wrapping_mul(BYTES);
+        let from = offset.max(ARENA.reserved(Region::Chunks));
+        let place = entry.offset.load(Ordering::Relaxed).wrapping_add(from);
+        // The chunk is ours alone: nobody else can touch the range that is reserved here.
+        let done = ARENA.reserve(place, offset.wrapping_add(BYTES).saturating_sub(from));
+        if done { Ok(()) } else { Err(Loss::Space) }
     }
 }
 
@@ -204,8 +215,8 @@ pub fn push(thread: &Thread, event: &Event) {
     // SAFETY: as in `push`, whose borrow has ended.
     let producer = unsafe { &mut *thread.producer.get() };
     let flags = if event.failed { WIDE | FAILED } else { WIDE };
-    // At most twice: once in the chunk at hand, once in the next.
-    for _ in 0..2 {
+    // At most three times: in what may be touched of the chunk at hand, in the rest of it, in the next.
+    for _ in 0..3 {
         let written = if event.fits_one_slot() {
             producer.push(lane, event.first(0))
         } else {

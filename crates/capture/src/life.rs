@@ -23,9 +23,9 @@
 //!
 //! **Thread end.** A key's destructor gives the thread's place to the next thread.
 
-use core::ffi::{c_char, c_int, c_void};
+use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use netra_event::segment::{CALIBRATIONS, Header, LOGGED, MAGIC, State, UNTRACED, VERSION};
 
@@ -57,6 +57,9 @@ unsafe extern "C" {
     fn __cxa_at_quick_exit(run: extern "C" fn(*mut c_void), object: *mut c_void) -> c_int;
 }
 
+/// Bytes of the command line that are kept.
+const LONGEST_COMMAND: usize = 3072;
+
 /// 0 before the start, 1 while it goes on, 2 after it.
 static STARTED: AtomicU32 = AtomicU32::new(0);
 /// The process that was set up last: another one than now means a fork.
@@ -74,7 +77,8 @@ pub fn start() {
     time::choose();
     ORIGIN.set(time::pair());
     jail::start();
-    real::start();
+    object::start();
+    remember_arguments();
     if memory::map().is_none() {
         SETTINGS.disable();
     }
@@ -218,14 +222,14 @@ fn fill(header: &Header, process: u32, before: u32) {
     header.ppid.store(sys::ask(libc::SYS_getppid), Ordering::Relaxed);
     header.uid.store(sys::ask(libc::SYS_getuid), Ordering::Relaxed);
     header.fork_parent.store(before, Ordering::Relaxed);
-    header.process_start.store(process_start(c"/proc/self/stat"), Ordering::Relaxed);
+    header.process_start.store(time::since_boot(), Ordering::Relaxed);
     header
         .rank_plus_one
         .store(launch.rank.map_or(0, |rank| rank.wrapping_add(1)), Ordering::Relaxed);
     header.rank_source.store(if launch.rank.is_some() { 2 } else { 0 }, Ordering::Relaxed);
     header.nprocs.store(launch.nprocs.unwrap_or(0), Ordering::Relaxed);
     header.job_id.store(launch.job_id.unwrap_or(u64::from(process)), Ordering::Relaxed);
-    header.clock.store(time::choose() as u32, Ordering::Relaxed);
+    header.clock.store(time::unit(), Ordering::Relaxed);
     header.budget.store(SETTINGS.budget(), Ordering::Relaxed);
     if !SETTINGS.traces() {
         header.flags.fetch_or(UNTRACED, Ordering::Relaxed);
@@ -239,8 +243,8 @@ fn fill(header: &Header, process: u32, before: u32) {
     let host = sys::host_name(&mut host);
     header.host.store(ARENA.text(host), Ordering::Relaxed);
     header.job.store(ARENA.text(job_key(host).bytes()), Ordering::Relaxed);
-    let mut buffer = [0_u8; 3072];
-    let exe = sys::read_link(object::EXECUTABLE, &mut buffer).unwrap_or_default();
+    let mut buffer = [0_u8; LONGEST_COMMAND];
+    let exe = object::executable(&mut buffer);
     header.exe.store(ARENA.text(exe), Ordering::Relaxed);
     let command = command_line(&mut buffer);
     header.command.store(ARENA.text(command), Ordering::Relaxed);
@@ -265,14 +269,36 @@ pub fn calibrate(header: &Header) {
 }
 
 /// Arguments joined by spaces.
-fn command_line(buffer: &mut [u8; 3072]) -> &[u8] {
-    let Ok(file) = sys::open(c"/proc/thread-self/cmdline", libc::O_RDONLY, 0) else { return &[] };
-    let length = file.read_full(buffer);
-    let Some(line) = buffer.get_mut(..length.saturating_sub(1)) else { return &[] };
-    for byte in line.iter_mut().filter(|byte| **byte == 0) {
-        *byte = b' ';
+fn command_line(buffer: &mut [u8; LONGEST_COMMAND]) -> &[u8] {
+    let (from, bytes) = (ARGUMENTS.0.load(Ordering::Relaxed), ARGUMENTS.1.load(Ordering::Relaxed));
+    let from = ptr::with_exposed_provenance::<u8>(from);
+    let Some(line) = buffer.get_mut(..bytes) else { return &[] };
+    for (at, to) in line.iter_mut().enumerate() {
+        // SAFETY: the texts lie at the end of the first thread's stack, which is never unmapped. A program
+        // may write there to give itself another name; a byte is then an old or a new one.
+        *to = match unsafe { from.wrapping_add(at).read_volatile() } {
+            0 => b' ',
+            byte => byte,
+        };
     }
     line
+}
+
+/// Where the arguments' texts lie, one behind the other, and their bytes: remembered at the start, because a
+/// program may change the list that leads to them.
+static ARGUMENTS: (AtomicUsize, AtomicUsize) = (AtomicUsize::new(0), AtomicUsize::new(0));
+
+fn remember_arguments() {
+    // SAFETY: the words there are the number of arguments and their addresses; the program has not run yet.
+    let texts = unsafe {
+        let start = (&raw const __libc_stack_end).read();
+        core::slice::from_raw_parts(start.add(1).cast::<*const c_char>(), start.read())
+    };
+    let (Some(first), Some(last)) = (texts.first(), texts.last()) else { return };
+    // SAFETY: the kernel ends each with NUL.
+    let end = unsafe { CStr::from_ptr(*last) }.count_bytes().wrapping_add(last.addr());
+    ARGUMENTS.0.store(first.expose_provenance(), Ordering::Relaxed);
+    ARGUMENTS.1.store(end.wrapping_sub(first.addr()).min(LONGEST_COMMAND), Ordering::Relaxed);
 }
 
 /// The job's text key.
@@ -302,7 +328,7 @@ fn job_key(host: &[u8]) -> Text<192> {
 }
 
 /// When a process began, in clock ticks since boot: the 22nd field of its `stat`.
-fn process_start(path: &core::ffi::CStr) -> u64 {
+fn process_start(path: &CStr) -> u64 {
     let mut buffer = [0_u8; 512];
     let Ok(file) = sys::open(path, libc::O_RDONLY, 0) else { return 0 };
     let length = file.read_full(&mut buffer);
@@ -327,13 +353,22 @@ fn segment_path(process: u32) -> Result<Text<LONGEST_PATH>, &'static [u8]> {
         name_segment(process, &mut path);
         return Ok(path);
     }
-    match sys::make_directory(name, 0o700) {
-        Ok(()) | Err(Refused(libc::EEXIST)) => {}
-        Err(_) => {
-            return Err(b"the directory of segments cannot be made: the segment is in memory only");
+    let found = match sys::metadata(name) {
+        Err(Refused(libc::ENOENT)) => {
+            match sys::make_directory(name, 0o700) {
+                // Another process may have been first.
+                Ok(()) | Err(Refused(libc::EEXIST)) => {}
+                Err(_) => {
+                    return Err(
+                        b"the directory of segments cannot be made: the segment is in memory only",
+                    );
+                }
+            }
+            sys::metadata(name)
         }
-    }
-    let private = sys::metadata(name).is_ok_and(|found| {
+        found => found,
+    };
+    let private = found.is_ok_and(|found| {
         found.mode & libc::S_IFMT == libc::S_IFDIR && found.uid == user && found.mode & 0o077 == 0
     });
     if !private {

@@ -47,6 +47,8 @@ pub struct Private {
     pub sites_used: AtomicU32,
     /// Whether the loaded objects have been looked up, and how many bytes of names they took.
     pub objects: AtomicU32,
+    /// Not 0 once the node's devices are recorded.
+    pub devices: AtomicU32,
     /// Set once the log is written: late calls still count, but only in the segment.
     pub finished: AtomicU32,
     /// What came of the one log of the job (`job`).

@@ -1,8 +1,9 @@
-//! The executable and the libraries, as `/proc/self/maps` shows them. They are looked up when a
-//! call site lies in none of those known: at first, and after a library was loaded. The kernel's
-//! list needs no lock of the loader, and is right whatever loaded the code.
+//! The executable and the libraries: those of the start (`start.rs`), and what `/proc/self/maps` shows when
+//! a call site lies in none of those known, as after a library was loaded. The kernel's list needs no lock of
+//! the loader, and is right whatever loaded the code.
 
-use core::ffi::CStr;
+mod start;
+
 use core::sync::atomic::Ordering;
 
 use netra_event::segment::{Region, table};
@@ -11,6 +12,8 @@ use crate::arena::ARENA;
 use crate::memory;
 use crate::real;
 use crate::sys;
+
+pub use start::{start, staying};
 
 const ELF: [u8; 4] = *b"\x7fELF";
 const PT_LOAD: u32 = 1;
@@ -23,7 +26,7 @@ const NT_GNU_BUILD_ID: u32 = 3;
 pub fn holding(address: u64) -> u32 {
     match search(address) {
         0 => {
-            scan();
+            scan(address);
             search(address)
         }
         found => found,
@@ -87,16 +90,21 @@ pub fn unwind(number: u32) -> Option<Unwind> {
     })
 }
 
-/// Adds the objects that are not known yet.
-fn scan() {
+/// Adds the objects that are not known yet, until one holds the address.
+fn scan(address: u64) {
     let Some(private) = memory::private() else { return };
     // One thread at a time; another does without and asks again at the next new call site.
     if private.objects.swap(1, Ordering::Acquire) != 0 {
         return;
     }
-    let mut current = Mapped::default();
-    sys::each_line(c"/proc/self/maps", |line| current.take(line));
-    current.finish();
+    if rows().next().is_none() {
+        start::enter();
+    }
+    if search(address) == 0 {
+        let mut current = Mapped::default();
+        sys::each_line(c"/proc/self/maps", |line| current.take(line));
+        current.finish();
+    }
     private.objects.store(0, Ordering::Release);
 }
 
@@ -139,23 +147,26 @@ impl Mapped {
 
     /// Writes the row, for an object that has code and was not known.
     fn finish(&mut self) {
-        let row = size_of::<table::Object>() as u64;
-        if !self.code || self.name == 0 {
-            return;
+        if self.code && self.name != 0 {
+            write((self.start, self.end), self.name, Front::read(self.start));
+            self.name = 0;
         }
-        let Some(at) = ARENA.take(Region::Objects, row) else { return };
-        // SAFETY: just taken, atomics only.
-        let Some(object) = (unsafe { ARENA.at::<table::Object>(Region::Objects, at) }) else {
-            return;
-        };
-        object.start.store(self.start, Ordering::Relaxed);
-        object.end.store(self.end, Ordering::Relaxed);
-        object.name.store(self.name, Ordering::Relaxed);
-        object.base.store(self.start, Ordering::Relaxed);
-        describe(self.start, object);
-        object.ready.store(1, Ordering::Release);
-        self.name = 0;
     }
+}
+
+/// Writes the row of an object.
+fn write((from, to): (u64, u64), name: u64, front: Option<Front>) {
+    let Some(at) = ARENA.take(Region::Objects, size_of::<table::Object>() as u64) else { return };
+    // SAFETY: just taken, atomics only.
+    let Some(object) = (unsafe { ARENA.at::<table::Object>(Region::Objects, at) }) else { return };
+    object.start.store(from, Ordering::Relaxed);
+    object.end.store(to, Ordering::Relaxed);
+    object.name.store(name, Ordering::Relaxed);
+    object.base.store(from, Ordering::Relaxed);
+    if let Some(front) = front {
+        describe(&front, object);
+    }
+    object.ready.store(1, Ordering::Release);
 }
 
 fn hexadecimal(bytes: &[u8]) -> u64 {
@@ -182,7 +193,7 @@ impl Front {
         there.then_some(Front { start, bytes })
     }
 
-    /// The same of an object that is never unloaded, and whose beginning was read before.
+    /// The same of an object that is never unloaded, and is known to begin with its head.
     fn of_what_stays(start: u64) -> Front {
         let from = core::ptr::with_exposed_provenance::<[u8; FRONT]>(start as usize);
         // SAFETY: an object's first page is mapped as a whole, this one readable and for ever.
@@ -233,16 +244,15 @@ impl Front {
 }
 
 /// Reads the object's own head for its first address and its build id.
-fn describe(start: u64, object: &table::Object) {
-    let Some(front) = Front::read(start) else { return };
+fn describe(front: &Front, object: &table::Object) {
     let mut first = None;
     for Segment { kind, address, bytes, .. } in front.segments() {
         if kind == PT_LOAD && first.is_none() {
             first = Some(address & !0xfff);
-            object.base.store(start.wrapping_sub(address & !0xfff), Ordering::Relaxed);
+            object.base.store(front.start.wrapping_sub(address & !0xfff), Ordering::Relaxed);
         }
         if kind == PT_NOTE && object.build_id_bytes.load(Ordering::Relaxed) == 0 {
-            build_id(&front, address.wrapping_sub(first.unwrap_or(0)), bytes, object);
+            build_id(front, address.wrapping_sub(first.unwrap_or(0)), bytes, object);
         }
     }
 }
@@ -281,5 +291,10 @@ fn word(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// Name of the file behind `/proc/thread-self/exe`; the process's own link goes when its first thread ends.
-pub const EXECUTABLE: &CStr = c"/proc/thread-self/exe";
+/// The path of the executable.
+pub fn executable(buffer: &mut [u8]) -> &[u8] {
+    // The process's own link goes when its first thread ends; the thread's takes the kernel longer.
+    let own = [c"/proc/self/exe", c"/proc/thread-self/exe"];
+    let length = own.iter().find_map(|path| sys::read_link(path, buffer).map(<[u8]>::len));
+    buffer.get(..length.unwrap_or(0)).unwrap_or_default()
+}

@@ -7,9 +7,9 @@
 
 use core::ffi::{CStr, c_char, c_void};
 use core::ptr;
-use core::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::arch::MACHINE;
+use crate::object;
 
 /// The loader's list of objects (`<link.h>`, the part that has been stable for decades).
 #[repr(C)]
@@ -62,9 +62,6 @@ pub(crate) struct Object {
     hash: *const u32,
 }
 
-/// Objects that were loaded before the program began, and stay as long as it runs.
-static AT_START: AtomicUsize = AtomicUsize::new(0);
-
 fn maps() -> impl Iterator<Item = &'static LinkMap> {
     // SAFETY: the loader fills the list before any code of ours runs. Objects that are loaded
     // later are appended, so the walk meets those of the start first, which stay for ever.
@@ -77,16 +74,11 @@ fn maps() -> impl Iterator<Item = &'static LinkMap> {
     })
 }
 
-/// Remembers how many objects there are at the start.
-pub fn start() {
-    AT_START.store(maps().count(), Ordering::Relaxed);
-}
-
 /// Whether the object between two addresses can never be unloaded: it was there at the start.
 #[must_use]
 pub fn stays((from, to): (u64, u64)) -> bool {
     let inside = |map: &LinkMap| (from..to).contains(&(map.dynamic.addr() as u64));
-    maps().take(AT_START.load(Ordering::Relaxed)).any(inside)
+    maps().take(object::staying()).any(inside)
 }
 
 /// The next definition of a function behind ours, or null.

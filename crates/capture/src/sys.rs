@@ -134,7 +134,8 @@ impl Descriptor {
         done(unsafe { syscall(libc::SYS_ftruncate, [word(self.0), bytes as usize, 0, 0, 0, 0]) })
     }
 
-    /// Reserves space, so that touching it later cannot fail, by writing zeroes. That is promised by
+    /// Reserves space, so that touching it later cannot fail, by writing zeroes; for kernels that cannot
+    /// [`populate`]. That is promised by
     /// every file system, leaves the pages where they are needed next, and waits for nothing:
     /// `fallocate` has to change the file system's own data, which on a busy disk takes
     /// milliseconds, and which a file that is soon removed never needs.
@@ -264,6 +265,23 @@ pub fn touch_at_random(at: *mut u8, bytes: usize) {
     let advice = libc::MADV_RANDOM as usize;
     // SAFETY: advice only.
     unsafe { syscall(libc::SYS_madvise, [at.expose_provenance(), bytes, advice, 0, 0, 0]) };
+}
+
+/// Makes pages of a mapped file exist, so that touching them cannot fail: as touching them would, but what
+/// would be a signal (a full disk, a file that was cut off) is an error.
+///
+/// # Errors
+/// There is no space, or the kernel is older than 5.14: that is `EINVAL`.
+pub fn populate(at: *mut u8, bytes: usize) -> Result<()> {
+    const MADV_POPULATE_WRITE: usize = 23;
+    loop {
+        let args = [at.expose_provenance(), bytes, MADV_POPULATE_WRITE, 0, 0, 0];
+        // SAFETY: changes no byte.
+        match done(unsafe { syscall(libc::SYS_madvise, args) }) {
+            Err(Refused(libc::EINTR | libc::EAGAIN)) => {}
+            result => return result,
+        }
+    }
 }
 
 /// Makes memory read as zeroes in a child after fork.

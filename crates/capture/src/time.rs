@@ -37,6 +37,20 @@ pub fn choose() -> Clock {
     clock
 }
 
+/// What a tick is, once it was decided.
+#[must_use]
+pub fn unit() -> u32 {
+    CLOCK.load(Ordering::Relaxed)
+}
+
+/// The kernel's clock ticks since boot, in which `/proc` says when a process was started.
+#[must_use]
+pub fn since_boot() -> u64 {
+    /// Nanoseconds of a tick of `USER_HZ`, which is 100 on every processor we know.
+    const TICK: u64 = 10_000_000;
+    clock(libc::CLOCK_BOOTTIME) / TICK
+}
+
 /// Nanoseconds of CLOCK_REALTIME.
 #[must_use]
 pub fn realtime() -> u64 {

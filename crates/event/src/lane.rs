@@ -137,11 +137,16 @@ impl<const N: usize> Default for Chunk<N> {
 pub trait Chunks<'a, const N: usize> {
     /// The chunk with this number.
     fn chunk(&self, number: u32) -> Option<&'a Chunk<N>>;
-    /// A chunk that nobody uses, or why there is none.
+    /// A chunk that nobody uses, and how many of its slots may be touched; or why there is none.
     ///
     /// # Errors
     /// The budget is spent, or no space can be reserved.
-    fn take(&self) -> Result<u32, Loss>;
+    fn take(&self) -> Result<(u32, usize), Loss>;
+    /// Lets all slots of a chunk be touched.
+    ///
+    /// # Errors
+    /// No space can be reserved.
+    fn complete(&self, number: u32) -> Result<(), Loss>;
 }
 
 /// The writing end. All zeroes is a valid one that has no chunk yet.
@@ -149,6 +154,10 @@ pub trait Chunks<'a, const N: usize> {
 pub struct Producer<'a, const N: usize> {
     chunk: Option<&'a Chunk<N>>,
     at: usize,
+    /// Slots of the chunk that may be touched.
+    room: usize,
+    /// Its number.
+    number: u32,
     acked: u32,
 }
 
@@ -156,6 +165,9 @@ impl<'a, const N: usize> Producer<'a, N> {
     /// Writes an event of one slot, or says that there is no room: [`Producer::grow`], then again.
     #[inline(always)]
     pub fn push(&mut self, lane: &Lane, words: [u64; 4]) -> bool {
+        if self.at >= self.room {
+            return false;
+        }
         let Some(slot) = self.chunk.and_then(|chunk| chunk.slots.get(self.at)) else {
             return false;
         };
@@ -171,6 +183,9 @@ impl<'a, const N: usize> Producer<'a, N> {
     pub fn push_wide(&mut self, lane: &Lane, first: [u64; 4], second: [u64; 4]) -> bool {
         let Some(chunk) = self.chunk else { return false };
         let after = self.at.wrapping_add(1);
+        if after >= self.room && self.room < N {
+            return false;
+        }
         let (Some(one), two) = (chunk.slots.get(self.at), chunk.slots.get(after)) else {
             return false;
         };
@@ -196,13 +211,19 @@ impl<'a, const N: usize> Producer<'a, N> {
         lane.head.store(head.wrapping_add(1), Ordering::Release);
     }
 
-    /// Takes the next chunk: the oldest of this lane if the reader is done with it, else a new one.
+    /// Takes the rest of a chunk of which only a part may be touched, or the next one: the oldest of this
+    /// lane if the reader is done with it, else a new one.
     ///
     /// # Errors
     /// There is none; the event is to be dropped and counted for this reason.
     pub fn grow(&mut self, lane: &Lane, id: u32, from: &impl Chunks<'a, N>) -> Result<(), Loss> {
-        let number = match self.reclaim(lane, from) {
-            Some(number) => number,
+        if self.chunk.is_some() && self.room < N {
+            from.complete(self.number)?;
+            self.room = N;
+            return Ok(());
+        }
+        let (number, room) = match self.reclaim(lane, from) {
+            Some(number) => (number, N),
             None => from.take()?,
         };
         let Some(chunk) = from.chunk(number) else { return Err(Loss::Space) };
@@ -217,7 +238,7 @@ impl<'a, const N: usize> Producer<'a, N> {
             None => lane.oldest.store(number.wrapping_add(1), Ordering::Release),
         }
         self.chunk = Some(chunk);
-        self.at = 0;
+        (self.at, self.room, self.number) = (0, room, number);
         Ok(())
     }
 

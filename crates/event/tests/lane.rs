@@ -73,9 +73,15 @@ impl<'a> Chunks<'a, N> for &'a Shared {
     fn chunk(&self, number: u32) -> Option<&'a Chunk<N>> {
         self.chunks.get(number as usize)
     }
-    fn take(&self) -> Result<u32, Loss> {
+    fn take(&self) -> Result<(u32, usize), Loss> {
         let number = self.taken.fetch_add(1, Ordering::Relaxed);
-        if (number as usize) < self.chunks.len() { Ok(number) } else { Err(Loss::Budget) }
+        // Of the first chunk only one slot may be touched before it is completed.
+        let room = if number == 0 { 1 } else { N };
+        if (number as usize) < self.chunks.len() { Ok((number, room)) } else { Err(Loss::Budget) }
+    }
+    fn complete(&self, number: u32) -> Result<(), Loss> {
+        assert_eq!(number, 0, "only the first is not complete");
+        Ok(())
     }
 }
 

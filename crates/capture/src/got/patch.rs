@@ -22,7 +22,7 @@ const OBJECTS: usize = 2048;
 const CLOSURE: usize = 256;
 
 unsafe extern "C" {
-    pub(super) fn dl_iterate_phdr(
+    pub(crate) fn dl_iterate_phdr(
         visit: unsafe extern "C" fn(*mut libc::dl_phdr_info, usize, *mut c_void) -> c_int,
         with: *mut c_void,
     ) -> c_int;

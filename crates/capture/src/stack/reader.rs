@@ -32,6 +32,7 @@ impl Reader {
         Reader { span, at, window: [0; WINDOW], window_at: 0 }
     }
 
+    #[inline]
     pub(super) fn byte(&mut self) -> Option<u8> {
         let at = self.at;
         if at < self.span.from || at >= self.span.to {
@@ -62,7 +63,19 @@ impl Reader {
         self.window.get(index).copied()
     }
 
+    #[inline]
     fn bytes<const N: usize>(&mut self) -> Option<[u8; N]> {
+        if self.span.stays {
+            let (at, end) = (self.at, self.at.checked_add(N as u64)?);
+            if at < self.span.from || end > self.span.to {
+                return None;
+            }
+            self.at = end;
+            // SAFETY: as in `byte`.
+            return Some(unsafe {
+                core::ptr::with_exposed_provenance::<[u8; N]>(at as usize).read()
+            });
+        }
         let mut bytes = [0; N];
         for byte in &mut bytes {
             *byte = self.byte()?;
@@ -82,9 +95,24 @@ impl Reader {
         self.bytes().map(i32::from_le_bytes)
     }
 
+    /// Two numbers, one behind the other.
+    pub(super) fn pair(&mut self) -> Option<(i32, i32)> {
+        let [a, b, c, d, e, f, g, h] = self.bytes()?;
+        Some((i32::from_le_bytes([a, b, c, d]), i32::from_le_bytes([e, f, g, h])))
+    }
+
     /// An unsigned number of variable length.
+    #[inline]
     pub(super) fn unsigned(&mut self) -> Option<u64> {
-        self.variable().map(|(value, _, _)| value)
+        // Nearly all have one byte.
+        let start = self.at;
+        match self.byte()? {
+            byte @ 0..0x80 => Some(u64::from(byte)),
+            _ => {
+                self.at = start;
+                self.variable().map(|(value, _, _)| value)
+            }
+        }
     }
 
     /// A number with a sign of variable length.
@@ -126,6 +154,9 @@ mod tests {
     #[test]
     fn numbers_of_variable_length_have_their_sign() {
         for stays in [true, false] {
+            let mut fixed = read(b"\x01\0\0\0\xff\xff\xff\xff\x02\0\x03", stays);
+            assert_eq!((fixed.pair(), fixed.u16()), (Some((1, -1)), Some(2)));
+            assert_eq!(fixed.u16(), None, "only half of it is there");
             let mut all = read(b"\x02\x7f\x80\x7f\xe5\x8e\x26\x78\x3f", stays);
             assert_eq!(all.unsigned(), Some(2));
             assert_eq!(all.signed(), Some(-1));

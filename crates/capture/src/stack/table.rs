@@ -66,7 +66,7 @@ impl Tables {
         let first = head.at;
         let begins = |row: u64| -> Option<(u64, u64)> {
             let mut row = Reader::new(self.span, first.checked_add(row.checked_mul(ROW)?)?);
-            let (from, entry) = (row.i32()?, row.i32()?);
+            let (from, entry) = row.pair()?;
             let place = |offset: i32| self.header.wrapping_add_signed(i64::from(offset));
             Some((place(from), place(entry)))
         };

@@ -4,7 +4,7 @@ use super::clock::Clock;
 use super::frequent::PAIRS;
 use super::group::{Groups, Shards};
 use super::scratch::Table;
-use super::{Encoder, Step, mpiio, posix, stdio};
+use super::{Encoder, Error, Step, mpiio, posix, stdio};
 use crate::counter;
 use crate::record::{base, layout};
 use netra_event::segment::File;
@@ -67,7 +67,11 @@ pub(super) fn write(encoder: &mut Encoder<'_>, counted: &Counted, words: &mut [u
     let Some(layout) = layout(module, counter::version(module)) else { return Ok(()) };
     let mut table = Table(words);
     let groups = Groups::new(view, u32::from(module.code()), &mut table)?;
-    let pairs = table.take(PAIRS * 2)?;
+    if groups.is_empty() {
+        // Its region is empty, which is how a module without records looks anyway.
+        return Ok(());
+    }
+    let pairs = table.rest().get_mut(..PAIRS * 2).ok_or(Error::Scratch)?;
     let mut region = encoder.region();
     for file in view.files() {
         let shards = groups.of(file.index);

@@ -31,6 +31,11 @@ impl<'v, 's> Groups<'v, 's> {
         Ok(Groups { view, first, links })
     }
 
+    /// Whether the module has no records.
+    pub(super) fn is_empty(&self) -> bool {
+        self.links.is_empty()
+    }
+
     /// The records of a file, the newest first.
     pub(super) fn of(&self, file: u32) -> Shards<'_, 'v> {
         let at = usize::try_from(file).unwrap_or(usize::MAX);

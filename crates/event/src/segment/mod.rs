@@ -183,7 +183,8 @@ pub struct Header {
     pub pid: AtomicU32,
     /// Its parent.
     pub ppid: AtomicU32,
-    /// When the process was started, in the kernel's clock ticks since boot; stays over exec.
+    /// When recording began, in the kernel's clock ticks since boot: a process of this number that was
+    /// started later is another one.
     pub process_start: AtomicU64,
     /// Its user.
     pub uid: AtomicU32,

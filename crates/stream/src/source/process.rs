@@ -30,14 +30,14 @@ impl Life {
     }
 }
 
-/// Whether a process with this number runs that began at this tick of the kernel's clock; numbers
+/// Whether a process with this number runs that had begun by this tick of the kernel's clock; numbers
 /// are used again.
 fn runs(pid: u32, start: u64) -> bool {
     let Ok(stat) = fs::read(format!("/proc/{pid}/stat")) else { return false };
     match state_and_start(&stat) {
         // Nobody has collected its exit code yet, but it writes no more.
         Some((b'Z' | b'X' | b'x', _)) => false,
-        Some((_, found)) => start == 0 || found == start,
+        Some((_, found)) => start == 0 || found <= start,
         None => false,
     }
 }
@@ -70,7 +70,7 @@ mod tests {
         let (_, start) = state_and_start(&stat).unwrap();
         let pid = std::process::id();
         assert!(runs(pid, start) && runs(pid, 0));
-        assert!(!runs(pid, start + 1));
+        assert!(runs(pid, start + 1) && !runs(pid, start - 1));
         assert!(!runs(u32::MAX, start));
     }
 }

@@ -36,7 +36,7 @@ impl<'a> View<'a> {
         Some(self.u32(offset_of!(Header, fork_parent))).filter(|&pid| pid != 0)
     }
 
-    /// Start of the process in the kernel's clock ticks since boot.
+    /// The kernel's clock ticks since boot by which the process had been started.
     #[must_use]
     pub fn process_start(&self) -> u64 {
         self.u64(offset_of!(Header, process_start))
