@@ -221,9 +221,13 @@ fn wide_events_stay_in_one_chunk() {
         let mut producer = Producer::default();
         assert!(producer.grow(&shared.lane, 0, &&*shared).is_ok());
         assert!(producer.push(&shared.lane, [1; 4]));
-        assert!(!producer.push_wide(&shared.lane, [2; 4], [3; 4]), "one slot is left");
+        let wide =
+            |producer: &mut Producer<'_, N>| producer.push_wide(&shared.lane, [2; 4], [3; 4]);
+        assert!(!wide(&mut producer), "the other slot may not be touched yet");
         assert!(producer.grow(&shared.lane, 0, &&*shared).is_ok());
-        assert!(producer.push_wide(&shared.lane, [2; 4], [3; 4]));
+        assert!(!wide(&mut producer), "one slot is left");
+        assert!(producer.grow(&shared.lane, 0, &&*shared).is_ok());
+        assert!(wide(&mut producer));
         assert_eq!(shared.lane.head.load(Ordering::Relaxed), 4);
         assert_eq!(shared.lane.extra.load(Ordering::Relaxed), 2, "the padding and the second slot");
         let mut consumer = Consumer::default();
