@@ -30,6 +30,7 @@ int main(void) {
     expect_posix("main.dat", 1, 300000, 2400000, 0, 0);
     expect_posix("handler.dat", 1, handled, 10 * handled, 0, 0);
     expect_calls("write", handled);
+    expect_none_inside();
     /* How often it ran is chance; the files left behind must not be. */
     must(truncate("handler.dat", 0) == 0);
     printf("done\n");

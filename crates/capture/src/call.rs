@@ -3,7 +3,8 @@
 //! nothing here touches it.
 
 use core::ffi::{c_char, c_int};
-use core::sync::atomic::{Ordering, compiler_fence};
+use core::mem::ManuallyDrop;
+use core::sync::atomic::{AtomicU32, Ordering, compiler_fence};
 
 use netra_event::{Event, Function, Loss, NO_FILE, NO_OFFSET};
 
@@ -11,7 +12,7 @@ use crate::arch;
 use crate::files::{self, Behind};
 use crate::lane;
 use crate::life;
-use crate::memory;
+use crate::memory::{self, Private};
 use crate::module::{Module, POSIX};
 use crate::name;
 use crate::real;
@@ -242,15 +243,20 @@ impl Call {
         if life::is_ready() {
             return self.end();
         }
-        let slot = tls::slot();
-        if slot.borrowed.get() == 0
-            && let Some(private) = memory::private()
+        if tls::slot().borrowed.get() == 0 {
+            self.count_early(|private| &private.early_any);
+        }
+        None
+    }
+
+    /// Counts a call before there is a lane to count it in.
+    fn count_early(self, why: impl FnOnce(&Private) -> &AtomicU32) {
+        if let Some(private) = memory::private()
             && let Some(count) = private.early.get(usize::from(self.function.code()))
         {
             count.fetch_add(1, Ordering::Relaxed);
-            private.early_any.store(1, Ordering::Relaxed);
+            why(private).fetch_add(1, Ordering::Relaxed);
         }
-        None
     }
 
     #[inline(never)]
@@ -260,8 +266,9 @@ impl Call {
             return None;
         }
         if slot.busy.get() != 0 && !stale(slot) {
-            if let Some(thread) = slot.attached() {
-                lane::skip(thread, self.function, Loss::Reentrant, end);
+            match slot.attached() {
+                Some(thread) => lane::skip(thread, self.function, Loss::Reentrant, end),
+                None => self.count_early(|private| &private.early_inside),
             }
             return None;
         }
@@ -306,7 +313,7 @@ impl Call {
 
 /// The work that [`Call::keep_out`] began is done; what waited for it is recorded.
 #[inline(always)]
-pub(crate) fn let_in(slot: &Slot, thread: &Thread) {
+pub(crate) fn let_in(slot: &'static Slot, thread: &'static Thread) {
     compiler_fence(Ordering::SeqCst);
     slot.busy.set(0);
     if slot.waiting.load(Ordering::Relaxed) != 0 {
@@ -385,6 +392,15 @@ impl Drop for Ended {
 }
 
 impl Ended {
+    /// A call that was put aside: whoever records it keeps others out meanwhile.
+    pub(crate) fn aside(
+        call: Call,
+        end: u64,
+        (slot, thread): (&'static Slot, &'static Thread),
+    ) -> ManuallyDrop<Ended> {
+        ManuallyDrop::new(Ended { call, end, thread, slot })
+    }
+
     /// When the call began.
     #[must_use]
     pub fn start(&self) -> u64 {

@@ -86,19 +86,23 @@ pub fn attach(slot: &Slot) -> Option<&'static Thread> {
     slot.thread.set(Some(thread));
     crate::life::watch_thread_end();
     begin(thread, lane);
-    if private.early_any.swap(0, Ordering::Relaxed) != 0 {
-        count_early(thread, private);
+    let inside = private.early_inside.swap(0, Ordering::Relaxed);
+    if private.early_any.swap(0, Ordering::Relaxed) | inside != 0 {
+        count_early(thread, private, inside);
     }
     Some(thread)
 }
 
-/// Counts the calls that were made before the process was set up; they are no events.
-fn count_early(thread: &Thread, private: &Private) {
+/// Counts the calls that were made before the process was set up; they are no events, so many of them because
+/// they came from inside our own work.
+fn count_early(thread: &Thread, private: &Private, mut inside: u32) {
     let now = time::now();
     for &function in Function::ALL {
         let Some(early) = private.early.get(usize::from(function.code())) else { return };
         for _ in 0..early.swap(0, Ordering::Relaxed) {
-            skip(thread, function, Loss::Excluded, now);
+            let reason = if inside > 0 { Loss::Reentrant } else { Loss::Excluded };
+            inside = inside.saturating_sub(1);
+            skip(thread, function, reason, now);
         }
     }
 }

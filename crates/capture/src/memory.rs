@@ -57,8 +57,10 @@ pub struct Private {
     pub moved: AtomicU64,
     /// Calls made before the process was set up, by code: closes, and a child's before exec.
     pub early: [AtomicU32; EARLY],
-    /// Not 0 if there are any.
+    /// How many of them are no reason to set the process up.
     pub early_any: AtomicU32,
+    /// How many came from a signal handler while it was being set up.
+    pub early_inside: AtomicU32,
     /// Space reserved in each region of the segment.
     pub growth: [Growth; REGIONS],
     /// By descriptor: 0 unknown, 1 ignored, else the address of an [`Open`].

@@ -12,7 +12,7 @@ use crate::call::Call;
 use crate::heatmap::Heat;
 use crate::lane::Page;
 use crate::shard::Shard;
-use crate::transfer::Account;
+use crate::transfer::{Account, Outcome};
 
 /// The thread's slot in TLS. All zeroes is a thread we have not met.
 #[repr(C)]
@@ -97,8 +97,10 @@ pub struct Waiting {
     pub write: bool,
     /// The call.
     pub call: Call,
-    /// What it moved.
-    pub moved: Account,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What it moved, where its file was known at once.
+    pub moved: Option<Account>,
 }
 
 /// A thread's own state. It belongs to a *place* (one lane), which the next thread takes over when

@@ -10,7 +10,7 @@ use core::sync::atomic::{Ordering, compiler_fence};
 
 use netra_event::{Function, Loss, NO_OFFSET};
 
-use crate::call::{Call, Traced, let_in, stale};
+use crate::call::{Call, Ended, Traced, let_in, stale};
 use crate::files::{self, Behind, Open};
 use crate::heatmap;
 use crate::lane;
@@ -124,56 +124,77 @@ fn moved_slowly<const WRITE: bool>(
     done: isize,
     end: u64,
 ) {
-    let errno = real::errno();
     let call = Call { function, site, start };
     let transfer = Transfer { descriptor, at, asked, aligned };
-    if done >= 0 && wait::<WRITE>(call, transfer, done.cast_unsigned() as u64, end) {
+    let outcome = Outcome { transfer, done, errno: real::errno(), end };
+    if wait::<WRITE>(call, outcome) {
         return;
     }
-    let Some(ended) = call.end_at(end) else { return };
-    let behind = match files::behind(descriptor) {
-        // What moved is moved: the position we ask for now is the one behind it.
-        Behind::Unknown => files::adopt(descriptor).inspect(|open| {
-            let moved = done.max(0).cast_unsigned() as u64;
-            open.seek(open.advance::<false>(0).wrapping_sub(moved));
-        }),
-        Behind::Ignored => None,
-        Behind::File(open) => Some(open),
-    };
-    if done < 0 {
-        let file = behind.map(|open| open.file.load(Ordering::Relaxed));
-        return ended.failed_behind(file, (at.unwrap_or(NO_OFFSET), asked as u64), errno);
+    if let Some(ended) = call.end_at(end) {
+        outcome.record::<WRITE>(&ended);
     }
-    let Some(open) = behind else { return ended.skip(Loss::Excluded) };
-    call.record::<WRITE>(ended.thread, open, transfer, done.cast_unsigned() as u64, end);
+}
+
+/// How a read or write ended, as long as it is not known what it moved.
+#[derive(Clone, Copy)]
+pub struct Outcome {
+    transfer: Transfer,
+    done: isize,
+    errno: c_int,
+    end: u64,
+}
+
+impl Outcome {
+    /// Finds out what stands behind the descriptor, and records the call.
+    fn record<const WRITE: bool>(self, ended: &Ended) {
+        let Outcome { transfer, done, errno, end } = self;
+        let behind = match files::behind(transfer.descriptor) {
+            // What moved is moved: the position we ask for now is the one behind it.
+            Behind::Unknown => files::adopt(transfer.descriptor).inspect(|open| {
+                let moved = done.max(0).cast_unsigned() as u64;
+                open.seek(open.advance::<false>(0).wrapping_sub(moved));
+            }),
+            Behind::Ignored => None,
+            Behind::File(open) => Some(open),
+        };
+        if done < 0 {
+            let file = behind.map(|open| open.file.load(Ordering::Relaxed));
+            let at = transfer.at.unwrap_or(NO_OFFSET);
+            return ended.failed_behind(file, (at, transfer.asked as u64), errno);
+        }
+        let Some(open) = behind else { return ended.skip(Loss::Excluded) };
+        let bytes = done.cast_unsigned() as u64;
+        ended.call.record::<WRITE>(ended.thread, open, transfer, bytes, end);
+    }
 }
 
 /// Puts a read or write aside that a signal handler made while this thread was at its bookkeeping;
 /// false if it is no such call, or there is no room.
-fn wait<const WRITE: bool>(call: Call, transfer: Transfer, bytes: u64, end: u64) -> bool {
+fn wait<const WRITE: bool>(call: Call, outcome: Outcome) -> bool {
     let slot = tls::slot();
     if slot.busy.get() == 0 || slot.borrowed.get() != 0 || stale(slot) {
         return false;
     }
-    let thread = slot.attached();
-    let (Some(thread), Some(open)) = (thread, files::tracked(transfer.descriptor)) else {
-        return false;
-    };
+    let Some(thread) = slot.attached() else { return false };
     // Another signal may come in between: the place is taken in one step.
     let place = slot.waiting.fetch_add(1, Ordering::Relaxed) as usize;
     let Some(place) = thread.waiting.get(place) else {
         slot.waiting.fetch_sub(1, Ordering::Relaxed);
         return false;
     };
-    let moved = Account::of::<WRITE>(open, transfer, bytes, end);
-    place.set(Some(Waiting { write: WRITE, call, moved }));
+    // A file that is known moves its position now. Anything else is looked up later: that takes memory of
+    // the thread's which may be in use.
+    let Outcome { transfer, done, end, .. } = outcome;
+    let known = files::tracked(transfer.descriptor).filter(|_| done >= 0);
+    let moved = |open| Account::of::<WRITE>(open, transfer, done.cast_unsigned() as u64, end);
+    place.set(Some(Waiting { write: WRITE, call, outcome, moved: known.map(moved) }));
     true
 }
 
 /// Records the calls that were put aside, and those that come meanwhile.
 #[cold]
 #[inline(never)]
-pub(crate) fn record_waiting(slot: &Slot, thread: &Thread) {
+pub(crate) fn record_waiting(slot: &'static Slot, thread: &'static Thread) {
     while slot.waiting.load(Ordering::Relaxed) != 0 {
         slot.mark();
         compiler_fence(Ordering::SeqCst);
@@ -181,12 +202,12 @@ pub(crate) fn record_waiting(slot: &Slot, thread: &Thread) {
         let mut done = 0;
         while done < slot.waiting.load(Ordering::Relaxed) {
             let place = thread.waiting.get(done as usize);
-            if let Some(Waiting { write, call, moved }) = place.and_then(Cell::take) {
-                lane::count(thread, call.function);
-                if write {
-                    call.account::<true>(thread, moved);
+            if let Some(waiting) = place.and_then(Cell::take) {
+                lane::count(thread, waiting.call.function);
+                if waiting.write {
+                    waiting.record::<true>(slot, thread);
                 } else {
-                    call.account::<false>(thread, moved);
+                    waiting.record::<false>(slot, thread);
                 }
             }
             done = done.wrapping_add(1);
@@ -195,5 +216,17 @@ pub(crate) fn record_waiting(slot: &Slot, thread: &Thread) {
         let _all = slot.waiting.compare_exchange(done, 0, Ordering::Relaxed, Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
         slot.busy.set(0);
+    }
+}
+
+impl Waiting {
+    fn record<const WRITE: bool>(self, slot: &'static Slot, thread: &'static Thread) {
+        match self.moved {
+            Some(moved) => self.call.account::<WRITE>(thread, moved),
+            None => {
+                let ended = Ended::aside(self.call, self.outcome.end, (slot, thread));
+                self.outcome.record::<WRITE>(&ended);
+            }
+        }
     }
 }
