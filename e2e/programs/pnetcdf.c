@@ -54,6 +54,18 @@ static void non_blocking(int file, int field)
     must(ncmpi_buffer_detach(file));
 }
 
+/* Several variables in one call: 6 elements of the field and 20 of the series; then 2 elements of the field. */
+static void several(int file, int field, int series)
+{
+    int both[2] = {field, series}, twice[2] = {field, field};
+    MPI_Offset first[2] = {0, 0}, two[2] = {2, 10};
+    MPI_Offset *starts[2] = {start, first}, *counts[2] = {count, two};
+    double *written[2] = {data, data};
+    int *read[2] = {numbers, numbers + 1};
+    must(ncmpi_mput_vara_double_all(file, 2, both, starts, counts, written));
+    must(ncmpi_mget_var1_int_all(file, 2, twice, starts, read));
+}
+
 int main(int argc, char **argv)
 {
     int file, rows, columns, records, field, series, found;
@@ -73,6 +85,7 @@ int main(int argc, char **argv)
     MPI_Offset first[2] = {0, 0}, two[2] = {2, 10};
     must(ncmpi_put_vara_int_all(file, series, first, two, numbers)); /* 20 of 2 bytes */
     must(ncmpi_get_var_int_all(file, series, numbers)); /* 2 records of 10 */
+    several(file, field, series);
     must(ncmpi_sync(file));
     must(ncmpi_close(file));
     must(ncmpi_open(MPI_COMM_WORLD, "data.nc", NC_NOWRITE, MPI_INFO_NULL, &file));

@@ -598,6 +598,26 @@ functions! {
     NcBputVars = 2123, "ncmpi_bput_vars", Write, typed "ncmpi_bput_vars" "";
     NcBputVarm = 2124, "ncmpi_bput_varm", Write, typed "ncmpi_bput_varm" "";
     NcBputVarn = 2125, "ncmpi_bput_varn", Write, typed "ncmpi_bput_varn" "";
+    NcMputVar = 2126, "ncmpi_mput_var", Write, typed "ncmpi_mput_var" "";
+    NcMputVar1 = 2127, "ncmpi_mput_var1", Write, typed "ncmpi_mput_var1" "";
+    NcMputVara = 2128, "ncmpi_mput_vara", Write, typed "ncmpi_mput_vara" "";
+    NcMputVars = 2129, "ncmpi_mput_vars", Write, typed "ncmpi_mput_vars" "";
+    NcMputVarm = 2130, "ncmpi_mput_varm", Write, typed "ncmpi_mput_varm" "";
+    NcMputVarAll = 2131, "ncmpi_mput_var_all", Write, typed "ncmpi_mput_var" "_all";
+    NcMputVar1All = 2132, "ncmpi_mput_var1_all", Write, typed "ncmpi_mput_var1" "_all";
+    NcMputVaraAll = 2133, "ncmpi_mput_vara_all", Write, typed "ncmpi_mput_vara" "_all";
+    NcMputVarsAll = 2134, "ncmpi_mput_vars_all", Write, typed "ncmpi_mput_vars" "_all";
+    NcMputVarmAll = 2135, "ncmpi_mput_varm_all", Write, typed "ncmpi_mput_varm" "_all";
+    NcMgetVar = 2136, "ncmpi_mget_var", Read, typed "ncmpi_mget_var" "";
+    NcMgetVar1 = 2137, "ncmpi_mget_var1", Read, typed "ncmpi_mget_var1" "";
+    NcMgetVara = 2138, "ncmpi_mget_vara", Read, typed "ncmpi_mget_vara" "";
+    NcMgetVars = 2139, "ncmpi_mget_vars", Read, typed "ncmpi_mget_vars" "";
+    NcMgetVarm = 2140, "ncmpi_mget_varm", Read, typed "ncmpi_mget_varm" "";
+    NcMgetVarAll = 2141, "ncmpi_mget_var_all", Read, typed "ncmpi_mget_var" "_all";
+    NcMgetVar1All = 2142, "ncmpi_mget_var1_all", Read, typed "ncmpi_mget_var1" "_all";
+    NcMgetVaraAll = 2143, "ncmpi_mget_vara_all", Read, typed "ncmpi_mget_vara" "_all";
+    NcMgetVarsAll = 2144, "ncmpi_mget_vars_all", Read, typed "ncmpi_mget_vars" "_all";
+    NcMgetVarmAll = 2145, "ncmpi_mget_varm_all", Read, typed "ncmpi_mget_varm" "_all";
 }
 
 impl Function {

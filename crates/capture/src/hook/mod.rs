@@ -15,6 +15,7 @@ pub mod posix;
 pub mod process;
 pub mod random;
 pub mod raw;
+mod recorded;
 pub mod rename;
 pub mod stat;
 pub mod statx;

@@ -16,14 +16,13 @@ mod place;
 mod space;
 
 use core::ffi::c_int;
-use core::ops::Deref;
 
 use netra_event::NO_OFFSET;
 
 use crate::got::Family;
 use crate::handle::{self, Described};
-use crate::nest::{Enclosing, Said, Within};
-use crate::real;
+use crate::hook::recorded::{self, Copied, hooks};
+use crate::nest::Said;
 use library::{Id, Library};
 pub use metadata::H5META;
 pub(crate) use place::file as named_file;
@@ -32,25 +31,19 @@ pub(crate) use place::file as named_file;
 const REFUSED: i64 = -(libc::EIO as i64);
 
 /// A call of HDF5 that has ended and is being recorded.
-struct Recorded {
-    within: Within,
-    library: &'static Library,
-    /// The application's errno, which what is asked of the library may change.
-    errno: i32,
-    /// Whether the call succeeded. After one that did not the library is asked nothing: the error stack
-    /// is the application's to read.
-    succeeded: bool,
+type Recorded = recorded::Recorded<Library>;
+
+impl Copied for Library {
+    fn of(real: *const ()) -> &'static Library {
+        Library::of(real)
+    }
+
+    fn succeeded(&self, done: i64) -> bool {
+        self.id(done) >= 0
+    }
 }
 
 impl Recorded {
-    /// Ends a call of the function at `real` that returned `done`; none where it must leave no trace.
-    fn after(outer: Enclosing, real: *const (), done: i64) -> Option<Recorded> {
-        let errno = real::errno();
-        let within = outer.leave()?;
-        let library = Library::of(real);
-        Some(Recorded { within, library, errno, succeeded: library.id(done) >= 0 })
-    }
-
     /// Writes the event of a call that moved no data of a data set.
     fn say(&self, file: u32, offset: i64, bytes: u64) {
         let (length, result) = (bytes, bytes.cast_signed());
@@ -75,45 +68,6 @@ impl Recorded {
         });
     }
 }
-
-impl Deref for Recorded {
-    type Target = Within;
-
-    fn deref(&self) -> &Within {
-        &self.within
-    }
-}
-
-impl Drop for Recorded {
-    fn drop(&mut self) {
-        real::set_errno(self.errno);
-    }
-}
-
-/// Declares hooks: a function's arguments, and what is recorded when it has returned.
-macro_rules! hooks {
-    ($($(#[$meta:meta])* fn $name:ident[$function:ident]($($arg:ident: $kind:ty),* $(,)?) -> $result:ty,
-        |$ended:ident, $done:ident| $record:expr;)*) => {
-        $crate::slot_hook! {$(
-            #[doc = concat!("`", stringify!($function), "`.")]
-            $(#[$meta])*
-            fn $name($($arg: $kind),*) -> $result, real, taken => {
-                let Some(outer) = $crate::nest::enter(netra_event::Function::$function, taken) else {
-                    // SAFETY: the caller's contract is the real function's.
-                    return unsafe { real($($arg),*) };
-                };
-                // SAFETY: the caller's contract is the real function's.
-                let $done = unsafe { real($($arg),*) };
-                if let Some($ended) = super::Recorded::after(outer, taken.real, i64::from($done)) {
-                    // SAFETY: what is recorded are the arguments of the real call, which has returned.
-                    unsafe { $record };
-                }
-                $done
-            }
-        )*}
-    };
-}
-use hooks;
 
 /// An object was unloaded: copies of HDF5 are looked up anew.
 pub(crate) fn doubt_copies() {

@@ -3,7 +3,8 @@
 //! passes on as many words as the longest of them takes. Those that a shorter call does not have are
 //! whatever stands there, and nobody looks at them.
 //!
-//! A non-blocking call is counted when it is made, as Darshan does; the wait has an event of its own.
+//! A non-blocking call is counted when it is made, as Darshan does; the wait has an event of its own. A call
+//! on several variables, which Darshan does not know, counts as one request of each.
 
 use core::ffi::c_int;
 
@@ -48,6 +49,9 @@ enum Verb {
     Iput,
     Iget,
     Bput,
+    /// Of several variables at once.
+    Mput,
+    Mget,
 }
 
 /// How a call says which elements it means, in the order of Darshan's counters.
@@ -72,14 +76,19 @@ struct Shaped {
 
 impl Shaped {
     fn writes(&self) -> bool {
-        !matches!(self.verb, Verb::Get | Verb::Iget)
+        !matches!(self.verb, Verb::Get | Verb::Iget | Verb::Mget)
+    }
+
+    /// Whether it takes lists of variables and of what it means of each.
+    fn takes_lists(&self) -> bool {
+        matches!(self.verb, Verb::Mput | Verb::Mget)
     }
 
     /// The place of its counter among those of the kinds.
     fn counter(&self) -> usize {
         let verb = match self.verb {
-            Verb::Put => 0,
-            Verb::Get => 7,
+            Verb::Put | Verb::Mput => 0,
+            Verb::Get | Verb::Mget => 7,
             Verb::Iput => 14,
             Verb::Iget => 20,
             Verb::Bput => 26,
@@ -89,7 +98,7 @@ impl Shaped {
 
     /// The place of its counter among those of the modes.
     fn mode(&self) -> usize {
-        let blocking = matches!(self.verb, Verb::Put | Verb::Get);
+        let blocking = !matches!(self.verb, Verb::Iput | Verb::Iget | Verb::Bput);
         let mode = if !blocking {
             4
         } else if self.collective {
@@ -152,20 +161,40 @@ rows! {
     29 ncmpi_iput_varm = NcIputVarm Iput Mapped false;
     30 ncmpi_iput_varn = NcIputVarn Iput Several false;
     31 ncmpi_iput_vars = NcIputVars Iput Strided false;
-    32 ncmpi_put_var = NcPutVar Put Whole false;
-    33 ncmpi_put_var1 = NcPutVar1 Put One false;
-    34 ncmpi_put_var1_all = NcPutVar1All Put One true;
-    35 ncmpi_put_var_all = NcPutVarAll Put Whole true;
-    36 ncmpi_put_vara = NcPutVara Put Slab false;
-    37 ncmpi_put_vara_all = NcPutVaraAll Put Slab true;
-    38 ncmpi_put_vard = NcPutVard Put Typed false;
-    39 ncmpi_put_vard_all = NcPutVardAll Put Typed true;
-    40 ncmpi_put_varm = NcPutVarm Put Mapped false;
-    41 ncmpi_put_varm_all = NcPutVarmAll Put Mapped true;
-    42 ncmpi_put_varn = NcPutVarn Put Several false;
-    43 ncmpi_put_varn_all = NcPutVarnAll Put Several true;
-    44 ncmpi_put_vars = NcPutVars Put Strided false;
-    45 ncmpi_put_vars_all = NcPutVarsAll Put Strided true;
+    32 ncmpi_mget_var = NcMgetVar Mget Whole false;
+    33 ncmpi_mget_var1 = NcMgetVar1 Mget One false;
+    34 ncmpi_mget_var1_all = NcMgetVar1All Mget One true;
+    35 ncmpi_mget_var_all = NcMgetVarAll Mget Whole true;
+    36 ncmpi_mget_vara = NcMgetVara Mget Slab false;
+    37 ncmpi_mget_vara_all = NcMgetVaraAll Mget Slab true;
+    38 ncmpi_mget_varm = NcMgetVarm Mget Mapped false;
+    39 ncmpi_mget_varm_all = NcMgetVarmAll Mget Mapped true;
+    40 ncmpi_mget_vars = NcMgetVars Mget Strided false;
+    41 ncmpi_mget_vars_all = NcMgetVarsAll Mget Strided true;
+    42 ncmpi_mput_var = NcMputVar Mput Whole false;
+    43 ncmpi_mput_var1 = NcMputVar1 Mput One false;
+    44 ncmpi_mput_var1_all = NcMputVar1All Mput One true;
+    45 ncmpi_mput_var_all = NcMputVarAll Mput Whole true;
+    46 ncmpi_mput_vara = NcMputVara Mput Slab false;
+    47 ncmpi_mput_vara_all = NcMputVaraAll Mput Slab true;
+    48 ncmpi_mput_varm = NcMputVarm Mput Mapped false;
+    49 ncmpi_mput_varm_all = NcMputVarmAll Mput Mapped true;
+    50 ncmpi_mput_vars = NcMputVars Mput Strided false;
+    51 ncmpi_mput_vars_all = NcMputVarsAll Mput Strided true;
+    52 ncmpi_put_var = NcPutVar Put Whole false;
+    53 ncmpi_put_var1 = NcPutVar1 Put One false;
+    54 ncmpi_put_var1_all = NcPutVar1All Put One true;
+    55 ncmpi_put_var_all = NcPutVarAll Put Whole true;
+    56 ncmpi_put_vara = NcPutVara Put Slab false;
+    57 ncmpi_put_vara_all = NcPutVaraAll Put Slab true;
+    58 ncmpi_put_vard = NcPutVard Put Typed false;
+    59 ncmpi_put_vard_all = NcPutVardAll Put Typed true;
+    60 ncmpi_put_varm = NcPutVarm Put Mapped false;
+    61 ncmpi_put_varm_all = NcPutVarmAll Put Mapped true;
+    62 ncmpi_put_varn = NcPutVarn Put Several false;
+    63 ncmpi_put_varn_all = NcPutVarnAll Put Several true;
+    64 ncmpi_put_vars = NcPutVars Put Strided false;
+    65 ncmpi_put_vars_all = NcPutVarsAll Put Strided true;
 }
 
 /// The hook of one row.
@@ -199,9 +228,15 @@ unsafe fn forward(row: usize, taken: Taken, arguments: Arguments) -> c_int {
     let Some(shaped) = SHAPED.get(row) else { return call() };
     let Some(outer) = nest::enter(shaped.function, taken) else { return call() };
     let done = call();
-    if let Some(recorded) = Recorded::after(outer, taken.real) {
+    if let Some(recorded) = Recorded::after(outer, taken.real, i64::from(done)) {
         // SAFETY: the arguments are those of the real call, which has returned.
-        unsafe { moved(&recorded, shaped, &arguments, done) };
+        unsafe {
+            if shaped.takes_lists() {
+                moved_lists(&recorded, shaped, &arguments, done);
+            } else {
+                moved(&recorded, shaped, &arguments, done);
+            }
+        }
     }
     done
 }
@@ -220,38 +255,15 @@ struct Selected {
 /// # Safety
 /// The arguments are those that the real function took.
 unsafe fn moved(recorded: &Recorded, shaped: &Shaped, arguments: &Arguments, done: c_int) {
-    // C's ints are the low halves of their registers.
-    let (file, id) = (arguments[0] as c_int, arguments[1] as c_int);
     // SAFETY: the caller vouches.
-    let variable = unsafe { variable::known(recorded, file, id) };
-    let Some(variable) = variable.filter(|_| SETTINGS.records(&PNETCDF_VAR)) else {
+    let Some(variable) = (unsafe { variable_of(recorded, arguments) }) else {
         return recorded.skip(Loss::Excluded);
     };
     if done != 0 {
         return recorded.say(variable.file, 0, done, 0);
     }
     // SAFETY: the caller vouches.
-    let selected = unsafe { selected(recorded.library, shaped, &variable, arguments) };
-    let bytes = match shaped.kind {
-        // SAFETY: the real function took the type.
-        Kind::Typed => unsafe { type_bytes(arguments[2]) },
-        _ => selected.points.wrapping_mul(u64::from(variable.element_bytes)),
-    };
-    // SAFETY: the rows are as long as the variable has dimensions.
-    let access = unsafe { selected.access(&variable, bytes) };
-    recorded.with(&PNETCDF_VAR, variable.file, |shard, ended| {
-        let flow = Flow { bytes, start: ended.start(), end: ended.end, took: ended.took() };
-        if shaped.writes() {
-            shard.flow::<{ words::WRITE }>(&flow);
-        } else {
-            shard.flow::<{ words::READ }>(&flow);
-        }
-        let kind = if shaped.writes() { 2 } else { 1 };
-        shard.switch::<{ words::LAST_KIND }, { words::RW_SWITCHES }>(kind);
-        shard.count::<{ words::KINDS }>(shaped.counter());
-        shard.count::<{ words::MODES }>(shaped.mode());
-        shard.access::<{ words::ACCESSES }>(&access);
-    });
+    let (selected, bytes) = unsafe { count(recorded, shaped, &variable, arguments, 1) };
     let mut writer = Writer::default();
     let head = Head {
         data_set: variable.file,
@@ -265,6 +277,106 @@ unsafe fn moved(recorded: &Recorded, shaped: &Shaped, arguments: &Arguments, don
     writer.selection(&head, |dimension, which| unsafe { selected.number(dimension, which) });
     let extension = extension::put(recorded.thread, SELECTIONS, &writer);
     recorded.say(variable.file, bytes, 0, extension);
+}
+
+/// Ends a call on several variables: a request of each is counted, with its share of the time; the one event
+/// is the file's.
+///
+/// # Safety
+/// The arguments are those that the real function took.
+unsafe fn moved_lists(recorded: &Recorded, shaped: &Shaped, arguments: &Arguments, done: c_int) {
+    let Some(file) = super::file::known(recorded, arguments[0] as c_int) else {
+        return recorded.skip(Loss::Excluded);
+    };
+    if done != 0 {
+        return recorded.say(file, 0, done, 0);
+    }
+    let requests = usize::try_from(arguments[1] as c_int).unwrap_or(0);
+    let mut bytes = 0_u64;
+    for index in 0..requests {
+        // SAFETY: the caller vouches; the real function took as many.
+        unsafe {
+            let own = request(shaped.kind, arguments, index);
+            if let Some(variable) = variable_of(recorded, &own) {
+                let (_, more) = count(recorded, shaped, &variable, &own, requests as u64);
+                bytes = bytes.wrapping_add(more);
+            }
+        }
+    }
+    recorded.say(file, bytes, 0, 0);
+}
+
+/// One request among those of a call: the arguments of the same call on one variable.
+///
+/// # Safety
+/// The arguments are those that the real function took, with more than `index` requests.
+unsafe fn request(kind: Kind, arguments: &Arguments, index: usize) -> Arguments {
+    let lists = match kind {
+        Kind::Whole => 0,
+        Kind::One => 1,
+        Kind::Slab => 2,
+        _ => 3,
+    };
+    let [file, _, variables, rest @ ..] = arguments;
+    let mut own = [0; ARGUMENTS];
+    own[0] = *file;
+    let variables = core::ptr::with_exposed_provenance::<c_int>(*variables);
+    // SAFETY: the caller vouches.
+    own[1] = unsafe { variables.wrapping_add(index).read() }.cast_unsigned() as usize;
+    for (to, list) in own.iter_mut().skip(2).zip(rest).take(lists) {
+        let list = core::ptr::with_exposed_provenance::<usize>(*list);
+        // SAFETY: a list of as many addresses, or none.
+        *to = if list.is_null() { 0 } else { unsafe { list.wrapping_add(index).read() } };
+    }
+    own
+}
+
+/// The variable of a call, if it is recorded.
+///
+/// # Safety
+/// The arguments are those that the real function took.
+unsafe fn variable_of(recorded: &Recorded, arguments: &Arguments) -> Option<Described> {
+    // C's ints are the low halves of their registers.
+    let (file, id) = (arguments[0] as c_int, arguments[1] as c_int);
+    // SAFETY: the caller vouches.
+    unsafe { variable::known(recorded, file, id) }.filter(|_| SETTINGS.records(&PNETCDF_VAR))
+}
+
+/// Counts a request, one of so many that share the call's time; what it selected and moved.
+///
+/// # Safety
+/// The arguments are those that the real function took.
+unsafe fn count(
+    recorded: &Recorded,
+    shaped: &Shaped,
+    variable: &Described,
+    arguments: &Arguments,
+    requests: u64,
+) -> (Selected, u64) {
+    // SAFETY: the caller vouches.
+    let selected = unsafe { selected(recorded.library, shaped, variable, arguments) };
+    let bytes = match shaped.kind {
+        // SAFETY: the real function took the type.
+        Kind::Typed => unsafe { type_bytes(arguments[2]) },
+        _ => selected.points.wrapping_mul(u64::from(variable.element_bytes)),
+    };
+    // SAFETY: the rows are as long as the variable has dimensions.
+    let access = unsafe { selected.access(variable, bytes) };
+    recorded.with(&PNETCDF_VAR, variable.file, |shard, ended| {
+        let took = ended.took().checked_div(requests).unwrap_or(0);
+        let flow = Flow { bytes, start: ended.start(), end: ended.end, took };
+        if shaped.writes() {
+            shard.flow::<{ words::WRITE }>(&flow);
+        } else {
+            shard.flow::<{ words::READ }>(&flow);
+        }
+        let kind = if shaped.writes() { 2 } else { 1 };
+        shard.switch::<{ words::LAST_KIND }, { words::RW_SWITCHES }>(kind);
+        shard.count::<{ words::KINDS }>(shaped.counter());
+        shard.count::<{ words::MODES }>(shaped.mode());
+        shard.access::<{ words::ACCESSES }>(&access);
+    });
+    (selected, bytes)
 }
 
 /// The elements that a call means.
@@ -409,8 +521,31 @@ mod tests {
         assert_eq!(find("ncmpi_iput_vars"), (17, 5));
         assert_eq!(find("ncmpi_iget_var1"), (21, 4));
         assert_eq!(find("ncmpi_bput_varn"), (31, 5));
+        assert_eq!(find("ncmpi_mput_vara_all"), (2, 3));
+        assert_eq!(find("ncmpi_mget_varm"), (11, 0));
         for (row, shaped) in FAMILY.rows.iter().zip(SHAPED) {
             assert_eq!(row.name, shaped.function.name().as_bytes());
         }
+    }
+
+    #[test]
+    fn a_request_is_what_its_place_in_the_lists_says() {
+        let (ids, starts, counts) = ([4, 7], [[1_i64, 2], [3, 4]], [[5_i64, 6], [7, 8]]);
+        let rows =
+            |rows: &[[i64; 2]; 2]| rows.each_ref().map(|row| row.as_ptr().expose_provenance());
+        let (starts, counts) = (rows(&starts), rows(&counts));
+        let mut arguments = [0; ARGUMENTS];
+        arguments[..5].copy_from_slice(&[
+            9,
+            2,
+            ids.as_ptr().expose_provenance(),
+            starts.as_ptr().expose_provenance(),
+            counts.as_ptr().expose_provenance(),
+        ]);
+        // SAFETY: two variables, and a row of starts and of counts for each.
+        let (slab, whole) =
+            unsafe { (request(Kind::Slab, &arguments, 1), request(Kind::Whole, &arguments, 0)) };
+        assert_eq!(slab[..5], [9, 7, starts[1], counts[1], 0]);
+        assert_eq!(whole[..4], [9, 4, 0, 0]);
     }
 }

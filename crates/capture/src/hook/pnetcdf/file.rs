@@ -124,7 +124,7 @@ unsafe fn closing(
     handle::remove(key);
     // SAFETY: the caller's contract is the real function's.
     let done = unsafe { real(file) };
-    let Some(recorded) = Recorded::after(outer, taken.real) else { return done };
+    let Some(recorded) = Recorded::after(outer, taken.real, i64::from(done)) else { return done };
     if done == 0 {
         recorded.with(&PNETCDF_FILE, known.file, |shard, ended| {
             shard.add::<{ words::BYTES_READ }>(moved[0].unwrap_or(0));

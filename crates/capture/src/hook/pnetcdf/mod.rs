@@ -10,13 +10,11 @@ mod file;
 mod library;
 mod variable;
 
-use core::ops::Deref;
-
 use netra_event::NO_OFFSET;
 
 use crate::got::Family;
-use crate::nest::{Enclosing, Said, Within};
-use crate::real;
+use crate::hook::recorded::{self, Copied, hooks};
+use crate::nest::Said;
 use library::Library;
 
 /// The C types that calls are there for.
@@ -58,67 +56,27 @@ pub(crate) fn untyped(name: &[u8]) -> [&[u8]; 2] {
 }
 
 /// A call of PnetCDF that has ended and is being recorded.
-struct Recorded {
-    within: Within,
-    library: &'static Library,
-    /// The application's errno, which what is asked of the library may change.
-    errno: i32,
+type Recorded = recorded::Recorded<Library>;
+
+impl Copied for Library {
+    fn of(real: *const ()) -> &'static Library {
+        Library::of(real)
+    }
+
+    fn succeeded(&self, done: i64) -> bool {
+        done == 0
+    }
 }
 
 impl Recorded {
-    /// Ends a call of the function at `real`; none where it must leave no trace.
-    fn after(outer: Enclosing, real: *const ()) -> Option<Recorded> {
-        let errno = real::errno();
-        let within = outer.leave()?;
-        Some(Recorded { within, library: Library::of(real), errno })
-    }
-
     /// Writes the event of a call; `done` is what it returned, 0 or an error below it.
     fn say(&self, file: u32, bytes: u64, done: i32, extension: u32) {
-        let failed = done != 0;
+        let failed = !self.succeeded;
         let result = if failed { i64::from(done) } else { bytes.cast_signed() };
         let (offset, length) = (NO_OFFSET, bytes);
         self.within.say(&Said { file, offset, length, result, failed, extension });
     }
 }
-
-impl Deref for Recorded {
-    type Target = Within;
-
-    fn deref(&self) -> &Within {
-        &self.within
-    }
-}
-
-impl Drop for Recorded {
-    fn drop(&mut self) {
-        real::set_errno(self.errno);
-    }
-}
-
-/// Declares hooks: a function's arguments, and what is recorded when it has returned.
-macro_rules! hooks {
-    ($(fn $name:ident[$function:ident]($($arg:ident: $kind:ty),* $(,)?) -> $result:ty,
-        |$ended:ident, $done:ident| $record:expr;)*) => {
-        $crate::slot_hook! {$(
-            #[doc = concat!("`", stringify!($function), "`.")]
-            fn $name($($arg: $kind),*) -> $result, real, taken => {
-                let Some(outer) = $crate::nest::enter(netra_event::Function::$function, taken) else {
-                    // SAFETY: the caller's contract is the real function's.
-                    return unsafe { real($($arg),*) };
-                };
-                // SAFETY: the caller's contract is the real function's.
-                let $done = unsafe { real($($arg),*) };
-                if let Some($ended) = super::Recorded::after(outer, taken.real) {
-                    // SAFETY: what is recorded are the arguments of the real call, which has returned.
-                    unsafe { $record };
-                }
-                $done
-            }
-        )*}
-    };
-}
-use hooks;
 
 /// An object was unloaded: copies of PnetCDF are looked up anew.
 pub(crate) fn doubt_copies() {
