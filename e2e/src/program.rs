@@ -13,7 +13,12 @@ pub struct Program {
     source: Option<PathBuf>,
     flags: Vec<String>,
     command: Vec<String>,
+    /// Whether it is built for aarch64, and run by an emulator.
+    emulated: bool,
 }
+
+/// What runs programs for aarch64, and where it finds their libraries.
+const EMULATOR: [&str; 3] = ["qemu-aarch64-static", "-L", "/usr/aarch64-linux-gnu"];
 
 impl Program {
     /// `e2e/programs/<name>.c`.
@@ -39,12 +44,13 @@ impl Program {
     #[must_use]
     pub fn system(name: &str, command: &[&str]) -> Program {
         let command = command.iter().map(ToString::to_string).collect();
-        Program { name: name.into(), source: None, flags: Vec::new(), command }
+        Program { name: name.into(), source: None, flags: Vec::new(), command, emulated: false }
     }
 
     fn source(name: &str, file: &str) -> Program {
         let source = Some(sources().join(file));
-        Program { name: name.into(), source, flags: Vec::new(), command: Vec::new() }
+        let (flags, command) = (Vec::new(), Vec::new());
+        Program { name: name.into(), source, flags, command, emulated: false }
     }
 
     /// The same source under another name, for another build of it.
@@ -59,6 +65,19 @@ impl Program {
     pub fn flag(mut self, flag: &str) -> Program {
         self.flags.push(flag.into());
         self
+    }
+
+    /// The same for aarch64, run by an emulator.
+    #[must_use]
+    pub fn on_aarch64(mut self) -> Program {
+        self.emulated = true;
+        self
+    }
+
+    /// Whether the machine can compile and run programs for aarch64.
+    #[must_use]
+    pub fn is_aarch64_there() -> bool {
+        on_path(EMULATOR[0]) && on_path("aarch64-linux-gnu-gcc") && Path::new(EMULATOR[2]).is_dir()
     }
 
     /// What reports call it.
@@ -76,7 +95,12 @@ impl Program {
     /// The words of the command line, compiling first where there is a source.
     pub fn words(&self) -> Result<Vec<String>> {
         match &self.source {
-            Some(source) => Ok(vec![self.compile(source)?.display().to_string()]),
+            Some(source) => {
+                let emulator: &[&str] = if self.emulated { &EMULATOR } else { &[] };
+                let mut words: Vec<String> = emulator.iter().map(ToString::to_string).collect();
+                words.push(self.compile(source)?.display().to_string());
+                Ok(words)
+            }
             None => Ok(self.command.clone()),
         }
     }
@@ -84,7 +108,9 @@ impl Program {
     /// Compiles unless the binary is newer than source and header.
     pub fn compile(&self, source: &Path) -> Result<PathBuf> {
         // Another set of flags is another binary, in a folder of its own.
-        let folder = output().join(format!("flags{}", self.flags.concat()).replace('/', "_"));
+        let processor = if self.emulated { "aarch64" } else { "" };
+        let flags = format!("flags{processor}{}", self.flags.concat());
+        let folder = output().join(flags.replace('/', "_"));
         fs::create_dir_all(&folder)?;
         let binary = folder.join(&self.name);
         if is_fresh(&binary, &[source, &sources().join("expect.h")]) {
@@ -92,7 +118,11 @@ impl Program {
         }
         // Tests run in parallel: each compiles under its own name, and the last rename wins.
         let own = folder.join(format!("{}.{}", self.name, std::process::id()));
-        let compiler = if source.extension().is_some_and(|e| e == "cpp") { "g++" } else { "gcc" };
+        let compiler = match source.extension() {
+            _ if self.emulated => "aarch64-linux-gnu-gcc",
+            Some(language) if language == "cpp" => "g++",
+            _ => "gcc",
+        };
         let mut command = Command::new(compiler);
         command.args(["-O1", "-g", "-w"]).args(&self.flags).arg("-o").arg(&own).arg(source);
         command.args(["-pthread", "-ldl", "-lrt"]);
@@ -117,7 +147,8 @@ impl Program {
     pub fn beside(path: &str) -> Program {
         let source = sources().join("..").join(path);
         let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Program { name, source: Some(source), flags: Vec::new(), command: Vec::new() }
+        let (flags, command) = (Vec::new(), Vec::new());
+        Program { name, source: Some(source), flags, command, emulated: false }
     }
 }
 

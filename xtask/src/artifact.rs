@@ -9,12 +9,16 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::place::{cargo, output, root, run as start, target};
+use crate::place::{cargo, on_path, output, root, run as start, target};
 
 /// The newest glibc the library may need: RHEL 8 has it.
 const PROMISED: Version = Version(2, 28);
 /// The other architecture, for which the code is at least compiled where its target is installed.
-const OTHER_TARGET: &str = "aarch64-unknown-linux-gnu";
+pub(crate) const OTHER_TARGET: &str = "aarch64-unknown-linux-gnu";
+/// Its C compiler, as Debian names it.
+const OTHER_COMPILER: &str = "aarch64-linux-gnu-gcc";
+/// What it imports besides: another name of the environment, and the size of a page, which the kernel chooses.
+const OTHER_IMPORTS: &[&str] = &["__environ", "getauxval"];
 
 /// A version of glibc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,14 +26,23 @@ struct Version(u32, u32);
 
 /// `cargo xtask artifact`.
 pub(crate) fn run(_: &[String]) -> Result<()> {
-    let object = build()?;
-    let undefined = symbols(&object, "--undefined-only")?;
+    check(&build()?, &[])?;
+    match other_architecture()? {
+        Some(object) => check(&object, OTHER_IMPORTS),
+        None => Ok(()),
+    }
+}
+
+/// Looks at an object, whose imports may be these as well.
+fn check(object: &Path, more: &[&str]) -> Result<()> {
+    let undefined = symbols(object, "--undefined-only")?;
     let imports: BTreeSet<String> = undefined.iter().map(|line| name(line).to_owned()).collect();
-    let list = root().join("crates/preload/imports.txt");
-    same("imports", &imports, &listed(&read(&list)?), "crates/preload/imports.txt")?;
+    let mut wanted = listed(&read(&root().join("crates/preload/imports.txt"))?);
+    wanted.extend(more.iter().map(ToString::to_string));
+    same("imports", &imports, &wanted, "crates/preload/imports.txt")?;
 
     let exports: BTreeSet<String> =
-        symbols(&object, "--defined-only")?.iter().map(|line| name(line).to_owned()).collect();
+        symbols(object, "--defined-only")?.iter().map(|line| name(line).to_owned()).collect();
     same("exports", &exports, &rows(&root().join("crates/preload/src"))?, "the `export!` tables")?;
 
     let newest = undefined.iter().filter_map(|line| version(line)).max().unwrap_or(Version(2, 0));
@@ -37,7 +50,7 @@ pub(crate) fn run(_: &[String]) -> Result<()> {
         bail!("needs glibc {}.{}, promised is {}.{}", newest.0, newest.1, PROMISED.0, PROMISED.1);
     }
     let size =
-        fs::metadata(&object).with_context(|| format!("looking at {}", object.display()))?.len();
+        fs::metadata(object).with_context(|| format!("looking at {}", object.display()))?.len();
     println!(
         "{}: {} exports, {} imports, glibc {}.{} or newer, {size} bytes with symbols",
         object.display(),
@@ -46,7 +59,7 @@ pub(crate) fn run(_: &[String]) -> Result<()> {
         newest.0,
         newest.1
     );
-    other_architecture()
+    Ok(())
 }
 
 /// The names that the built object exports.
@@ -130,15 +143,25 @@ fn same(
     Ok(())
 }
 
-/// Compiles the library for the other architecture where its target is installed.
-fn other_architecture() -> Result<()> {
+/// Compiles the library for the other architecture where its target is installed, and links it where a C
+/// compiler is there too; its path.
+pub(crate) fn other_architecture() -> Result<Option<PathBuf>> {
     let words = ["--print", "target-libdir", "--target", OTHER_TARGET];
     let folder = output(Command::new("rustc").args(words).current_dir(root()))?;
     if !Path::new(String::from_utf8_lossy(&folder).trim()).is_dir() {
         println!("not compiled for {OTHER_TARGET}: that target is not installed here");
-        return Ok(());
+        return Ok(None);
     }
-    start(&mut cargo(&["check", "--package", "netra-capture", "--target", OTHER_TARGET]))
+    if !on_path(OTHER_COMPILER) {
+        println!("only compiled for {OTHER_TARGET}, not linked: {OTHER_COMPILER} is not installed");
+        start(&mut cargo(&["check", "--package", "netra-capture", "--target", OTHER_TARGET]))?;
+        return Ok(None);
+    }
+    let words = ["build", "--package", "netra-preload", "--profile", "preload", "--target"];
+    let mut command = cargo(&words);
+    command.arg(OTHER_TARGET);
+    start(command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", OTHER_COMPILER))?;
+    Ok(Some(target().join(OTHER_TARGET).join("preload/libnetra_preload.so")))
 }
 
 #[cfg(test)]

@@ -9,7 +9,8 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::place::{on_path, output, run as start, target};
+use crate::artifact::OTHER_TARGET;
+use crate::place::{on_path, output, root, run as start, target};
 
 /// A package and the reason for it.
 struct Need {
@@ -51,6 +52,9 @@ const DEBIAN: &[Need] = &[
     Need { package: "openssl", reason: "makes a certificate for the store's door" },
     Need { package: "postgresql-client", reason: "psql, a client that asks the store" },
     Need { package: "strace", reason: "counts the system calls of workloads" },
+    Need { package: "gcc-aarch64-linux-gnu", reason: "links the library for aarch64" },
+    Need { package: "libc6-dev-arm64-cross", reason: "what end-to-end programs on aarch64 need" },
+    Need { package: "qemu-user-static", reason: "runs end-to-end programs on aarch64" },
 ];
 
 /// Versions are pinned: a judge that changes by itself judges nothing.
@@ -127,6 +131,11 @@ pub(crate) fn all() -> Installed {
         Ok(missing) => installed.missing = missing,
         Err(error) => installed.failed.push(format!("{error:#}")),
     }
+    if let Err(error) = other_target() {
+        installed
+            .missing
+            .push(format!("{OTHER_TARGET} (the library is compiled for it): {error:#}"));
+    }
     match python() {
         Ok(python) => installed.python = Some(python),
         Err(error) => installed.failed.push(format!("{error:#}")),
@@ -164,6 +173,16 @@ fn debian() -> Result<Vec<String>> {
     words.extend(&names);
     start(apt(&words).env("DEBIAN_FRONTEND", "noninteractive"))?;
     Ok(Vec::new())
+}
+
+/// The standard library of Rust for the other architecture, where rustup can bring it.
+fn other_target() -> Result<()> {
+    let installed =
+        output(Command::new("rustup").args(["target", "list", "--installed"]).current_dir(root()))?;
+    if String::from_utf8_lossy(&installed).lines().any(|line| line == OTHER_TARGET) {
+        return Ok(());
+    }
+    start(Command::new("rustup").args(["target", "add", OTHER_TARGET]).current_dir(root()))
 }
 
 fn apt(words: &[&str]) -> Command {

@@ -80,6 +80,9 @@ fn tests(run: &Run) -> Result<()> {
     command.env("INSTA_UPDATE", "no").envs(run.installed.environment());
     // Built once: a hundred end-to-end test processes need not ask cargo for it.
     command.env("E2E_LIBRARY", artifact::build()?);
+    if let Some(library) = artifact::other_architecture()? {
+        command.env("E2E_AARCH64_LIBRARY", library);
+    }
     if run.long {
         command.env("NETRA_TEST_LONG", "1").env("NETRA_LONG", "1");
     }
