@@ -91,6 +91,7 @@ pub(crate) fn run(_: &[String]) -> Result<()> {
     for case in CASES {
         rows.push(setup.nanoseconds(case)?);
     }
+    rows.push(setup.shared_word()?);
     rows.push(setup.process()?);
     rows.push(setup.memory()?);
     measured::keep("capture", &rows)
@@ -203,6 +204,25 @@ impl Setup {
             // Threads that wait for each other's locks never run side by side: there is no such number.
             peer: finite(darshan - bare).map(|value| (darshan_name(), value)),
             target: Target::Below(case.limit),
+        })
+    }
+
+    /// What nobody can do without who times calls and follows the position of a shared descriptor: the clock
+    /// is read twice, and one word added to that the processor's caches hand back and forth.
+    fn shared_word(&self) -> Result<Row> {
+        println!("two readings of the clock, and one word that 2 threads add to");
+        let case = threads("", "add", true, f64::INFINITY);
+        let mut least = f64::INFINITY;
+        for _ in 0..ROUNDS {
+            least = least.min(self.time(&case, None, "off")?);
+        }
+        Ok(Row {
+            name: "the clock twice and one word that 2 threads add to, nothing else".into(),
+            unit: "ns a call",
+            command: "calls add".into(),
+            value: finite(least).context("the threads never ran side by side")?,
+            peer: None,
+            target: Target::Shown,
         })
     }
 
