@@ -12,18 +12,26 @@ export class Findings {
   readonly node: HTMLElement;
   readonly #page: Page;
   readonly #list = h("ol", { class: "findings" });
+  readonly #title = h("h2");
+  readonly #rules = h("details", { class: "passed" });
   #all = false;
 
   constructor(page: Page) {
     this.#page = page;
-    const { findings, passed, silenced } = page.report;
-    const rules = h("details", { class: "passed" }, h("summary", {}, `${plural(passed.length, "check")} passed`),
-      h("ul", {}, ...passed.map((one) => h("li", {}, h("code", {}, one.slug), ` ${one.says}`))),
-      silenced.length > 0 ? h("p", {}, `Not asked: ${silenced.join(", ")}.`) : null);
-    this.node = h("section", { class: "diagnosis", "aria-label": "Findings" },
-      h("h2", {}, findings.length > 0 ? "Findings, by seconds lost" : "No findings"), this.#list, rules);
+    this.node = h("section", { class: "diagnosis", "aria-label": "Findings" }, this.#title, this.#list, this.#rules);
+    page.onFeed(() => { this.#about(); this.update(); });
+    this.#about();
     page.store.listen(() => this.update());
     this.update();
+  }
+
+  /** What does not depend on what is chosen. */
+  #about(): void {
+    const { findings, passed, silenced } = this.#page.report;
+    this.#title.textContent = findings.length > 0 ? "Findings, by seconds lost" : "No findings";
+    this.#rules.replaceChildren(h("summary", {}, `${plural(passed.length, "check")} passed`),
+      h("ul", {}, ...passed.map((one) => h("li", {}, h("code", {}, one.slug), ` ${one.says}`))),
+      ...(silenced.length > 0 ? [h("p", {}, `Not asked: ${silenced.join(", ")}.`)] : []));
   }
 
   update(): void {

@@ -35,16 +35,25 @@ function trustLines(report: Report): Node[] {
 }
 
 export function verdict(page: Page): HTMLElement {
+  const node = h("section", { class: "verdict", "aria-label": "Verdict" });
+  const update = () => node.replaceChildren(...answers(page));
+  page.onFeed(update);
+  update();
+  return node;
+}
+
+function answers(page: Page): HTMLElement[] {
   const { verdict: v, findings } = page.report;
   // What costs nothing is no reason, here as in the terminal report.
   const top = findings.find((one, at) => at === 0 && (one.level !== "INFO" || one.lost_seconds > 0));
   const severe = v.share >= 0.3 ? "high" : v.share >= 0.1 ? "warn" : "good";
-  return h("section", { class: "verdict", "aria-label": "Verdict" },
+  return [
     h("div", { class: `answer ${severe}` },
       h("strong", {}, percent(v.share)), h("span", {}, sentence(v.says)), meter(page)),
     card("Where", v.place ? sentence(v.place) : "No file was used."),
     card("Why", top ? sentence(top.says) : "No rule found anything that costs time."),
-    card("What to change", top ? change(top) : "Nothing that these rules know of."));
+    card("What to change", top ? change(top) : "Nothing that these rules know of."),
+  ];
 }
 
 function card(title: string, text: string): HTMLElement {

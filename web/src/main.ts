@@ -4,10 +4,10 @@ import type { Comparison, Report } from "./model";
 import { Columns, inflate } from "./column";
 import { Page } from "./page";
 import { Store } from "./selection";
-import { cleared } from "./chips";
 import { comparison } from "./comparison";
 import { h } from "./element";
 import { initTheme } from "./theme";
+import { keys } from "./keys";
 import { single } from "./single";
 
 function text(id: string): string { return document.getElementById(id)?.textContent ?? ""; }
@@ -35,14 +35,6 @@ function printing(pages: Page[]): void {
   const draw = () => { for (const page of pages) { page.repaint(); for (const plot of page.plots) plot.now(); } };
   addEventListener("beforeprint", () => { before = root.dataset["theme"]; root.dataset["theme"] = "light"; draw(); });
   addEventListener("afterprint", () => { if (before === undefined) delete root.dataset["theme"]; else root.dataset["theme"] = before; draw(); });
-}
-
-function keys(store: Store): void {
-  addEventListener("keydown", (e) => {
-    if (e.target instanceof HTMLInputElement || e.target instanceof HTMLSelectElement || e.ctrlKey && e.key !== "z" || e.metaKey || e.altKey) return;
-    if (e.key === "Escape") store.choose(cleared());
-    else if (e.key === "u" || e.ctrlKey && e.key === "z") { e.preventDefault(); store.undo(); }
-  });
 }
 
 start().catch((error: unknown) => {

@@ -63,6 +63,9 @@ export class Page {
   /** Told when the data have changed. */
   onFeed(told: () => void): void { this.#fed.push(told); }
 
+  /** Lets go of every part that was made, before others take their place. */
+  forget(): void { this.#fed = []; this.plots.length = 0; }
+
   /** Makes the axes as long as those of others. */
   share(span: Span): void { this.#span = span; }
 

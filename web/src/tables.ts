@@ -26,7 +26,19 @@ export class Tables {
 
   constructor(page: Page) {
     this.#page = page;
-    const r = page.report;
+    this.node = h("section", { class: "tables", "aria-label": "Tables" }, this.#tabs, this.#panel);
+    this.#tabs.addEventListener("keydown", (e) => this.#key(e));
+    page.store.listen(() => this.update());
+    page.onFeed(() => { this.#list(); this.update(); });
+    this.#list();
+    this.update();
+  }
+
+  /** Which tables there are; newer data make them anew. */
+  #list(): void {
+    this.#makers.clear();
+    this.#made.clear();
+    const r = this.#page.report;
     this.#add("files", `Files ${count(r.file_count)}`, () => this.#files());
     if (r.ranks.count > 0) this.#add("ranks", `Ranks ${count(r.ranks.count)}`, () => this.#ranks());
     if (r.phases) this.#add("phases", `Phases ${count(r.phases.list.length)}`, () => this.#phases());
@@ -35,10 +47,6 @@ export class Tables {
     if (r.sites.length > 0) this.#add("sites", `Call sites ${count(r.sites.length)}`, () => this.#sites());
     this.#add("systems", "File systems", () => this.#systems());
     if (r.osts.list.length > 0) this.#add("osts", `Storage targets ${r.osts.list.length}`, () => this.#osts());
-    this.node = h("section", { class: "tables", "aria-label": "Tables" }, this.#tabs, this.#panel);
-    this.#tabs.addEventListener("keydown", (e) => this.#key(e));
-    page.store.listen(() => this.update());
-    this.update();
   }
 
   #add<R>(name: string, title: string, make: () => Table<R>): void { this.#makers.set(name, { title, make }); }

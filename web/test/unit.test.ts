@@ -13,6 +13,9 @@ import { answer, gathered, type Facts } from "../src/query";
 import { search } from "../src/marks";
 import { sizeBin } from "../src/raster";
 import type { View } from "../src/model";
+import type { Cell, Percentiles, Update } from "../src/live/model";
+import { History, percentile, sum } from "../src/live/history";
+import { trust } from "../src/live/strip";
 
 test("columns are unpacked from planes of bytes", () => {
   const bytes = Uint8Array.of(2, 4, 1, 3, 5, 2, 0xff, 0, 0, 0xff, 0, 0, 0xff, 0, 0, 0xff);
@@ -143,4 +146,44 @@ test("bars are cut at the image's border, and the pointer finds the nearest", ()
   // The first line lies at the bottom.
   assert.deepEqual([...tall.colour.subarray(0, 2)], [5, 5]);
   assert.deepEqual([...tall.colour.subarray(42, 44)], [7, 7]);
+});
+
+const update = (change: Partial<Update>): Update => ({
+  job: "slurm.7", uid: 1000, user: null, command: "app", exe: null, state: "running", start: 100.5, end: null, elapsed: 10, ranks: 1, processes: 1, hosts: ["n1"],
+  bytes_read: 0, bytes_written: 0, reads: 0, writes: 0, read_rate: 0, write_rate: 0, call_rate: 0, share: 0, findings: { high: 0, warn: 0, info: 0 }, worst: null, lag: 0,
+  completeness: { complete: false, produced: 0, delivered: 0, in_flight: 0, dropped: [], missed_here: 0 },
+  now: 110, since: 0, newest: 0, layers: ["POSIX", "STDIO"], ways: ["read", "write"], width: 1, steps: [], latency: [], ranks_list: [], files: [], file_count: 0, metrics: [],
+  diagnosis: { number: 0, at: 0, took: 0, failed: null, standings: [], related: [] }, ...change,
+});
+
+test("a job's history is put together from what is told piece by piece", () => {
+  const history = new History(), step = (at: number, moved: number) => ({ at, cells: [[0, 1, 1, moved, 5]] as Cell[], latency: [null, [1, 10, 20, 30] as Percentiles] });
+  const metric = (points: [number, number][]) => ({ host: "n1", target: "", name: "cpu.user_ms", group: "processor", unit: "ms/s", points });
+  history.take(update({ steps: [step(102, 7), step(101, 5)], metrics: [metric([[101, 1]])] }));
+  history.take(update({ since: 3, steps: [step(102, 9), step(103, 1)], metrics: [metric([[102, 2]])] }));
+  assert.deepEqual(history.steps().map((one) => [one.at, sum(one, 0, 1, 3)]), [[101, 5], [102, 9], [103, 1]]);
+  assert.deepEqual(history.metrics()[0]!.points, [{ time: 0.5, value: 1 }, { time: 1.5, value: 2 }]);
+  assert.equal(percentile(history.at(1)!, 1, 3), 30);
+  assert.equal(percentile(history.at(1)!, 0, 3), null);
+  assert.equal(history.at(50), null);
+  // Longer steps replace the short ones; a server that begins anew tells everything.
+  history.take(update({ since: 9, width: 2, steps: [step(100, 5), step(102, 10)] }));
+  assert.deepEqual(history.steps().map((one) => one.at), [100, 102]);
+  assert.equal(history.at(3)!.at, 102);
+  history.take(update({ steps: [step(101, 1)] }));
+  assert.deepEqual(history.steps().map((one) => one.at), [101]);
+  assert.deepEqual(history.metrics(), []);
+});
+
+test("findings stand from when they came to when they went", () => {
+  const history = new History(), one = (slug: string, since: number, gone: number | null) => ({ slug, number: 0, title: slug, level: "WARN" as const, says: "", lost: 0, since, changed: since, gone });
+  history.take(update({ diagnosis: { number: 2, at: 0, took: 0, failed: null, standings: [one("a", 102, null), one("b", 101, 105)], related: [] } }));
+  const at = (time: number) => history.standing(time).map((found) => found.slug);
+  assert.deepEqual([at(0), at(1), at(2), at(6)], [[], ["b"], ["a", "b"], ["a"]]);
+});
+
+test("what is missing of a job is said in a few words", () => {
+  const found = { complete: false, produced: 10, delivered: 8, in_flight: 2, dropped: [{ reason: "budget", says: "", events: 3 }, { reason: "excluded", says: "", events: 9 }], missed_here: 0 };
+  assert.equal(trust(found), "8 of 10, 3 lost");
+  assert.equal(trust({ ...found, complete: true }), "all 10");
 });

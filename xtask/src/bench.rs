@@ -6,6 +6,7 @@
 mod capture;
 mod contest;
 mod follow;
+mod live;
 mod measured;
 mod page;
 mod parallel;
@@ -30,6 +31,11 @@ const BENCHES: &[Bench] = &[
         name: "capture",
         says: "the cost of a hooked call; DARSHAN_LIB= names Darshan's library to compare with",
         run: capture::run,
+    },
+    Bench {
+        name: "live",
+        says: "the live page: its server's processor time, what an update costs a browser, event to pixel",
+        run: live::run,
     },
     Bench {
         name: "parse",

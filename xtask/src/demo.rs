@@ -1,10 +1,12 @@
-//! `cargo xtask demo`: builds netra and shows what it does: a program is recorded and diagnosed, then
-//! the example log of the repository is looked at from several sides.
+//! `cargo xtask demo`: builds netra and shows what it does: a parallel program with a bottleneck runs under
+//! `netra run --live`, whose page grows meanwhile, and is diagnosed; then the example log of the
+//! repository is looked at from several sides.
 
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
+use netra_workloads::Mpi;
 
 use crate::place::{cargo, output, root, run as start, target};
 use crate::{artifact, web, workload};
@@ -50,8 +52,24 @@ const SCENES: &[Scene] = &[
     },
 ];
 
-/// What the recorded program does: a million and a half writes of 32 bytes.
-const PROGRAM: &[&str] = &[
+/// What the recorded program does, where there is MPI: in each of thirty steps all ranks wait for one that
+/// writes its block in 512 pieces.
+const PARALLEL: &[&str] = &[
+    "slow-rank",
+    "--ranks",
+    "4",
+    "--steps",
+    "30",
+    "--block",
+    "1MiB",
+    "--pieces",
+    "512",
+    "--delay",
+    "1000",
+];
+
+/// And where there is none: a million and a half writes of 32 bytes.
+const ALONE: &[&str] = &[
     "load",
     "--mpi",
     "none",
@@ -63,6 +81,12 @@ const PROGRAM: &[&str] = &[
     "24MiB",
     "--block",
     "32",
+    "--read",
+    "no",
+    "--content",
+    "any",
+    "--call",
+    "write",
 ];
 
 /// Builds the program and plays the scenes.
@@ -79,27 +103,31 @@ pub(crate) fn run(_: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Runs a program under netra and shows what it says of it.
+/// Runs a program under netra, with its live page, and shows what is said of it.
 fn recorded(netra: &Path) -> Result<()> {
     let library = artifact::build()?;
     let log = target().join("demo.darshan");
     if log.exists() {
         std::fs::remove_file(&log).with_context(|| format!("removing {}", log.display()))?;
     }
+    let parallel = [Mpi::Mpich, Mpi::OpenMpi].into_iter().any(Mpi::is_here);
+    let (program, says) = if parallel {
+        (PARALLEL, "Four ranks, one of which makes all others wait: it writes in small pieces.")
+    } else {
+        (ALONE, "A program that writes in small pieces (no MPI is installed here).")
+    };
     println!(
-        "\nA program that writes in small pieces, recorded: every call, at a few tens of\n\
-         nanoseconds each. It notices nothing.\n\n$ netra run -- {}\n",
-        PROGRAM.join(" ")
+        "\n{says}\nEvery call is recorded, at a few tens of nanoseconds each, and shown while it happens: open\n\
+         the address that is printed now.\n\n$ netra run --live -- {}\n",
+        program.join(" ")
     );
     let run = format!(
-        "env NETRA_PRELOAD={} {} run --log-file {} --",
+        "env NETRA_PRELOAD={} {} run --live --log-file {} --",
         library.display(),
         netra.display(),
         log.display()
     );
-    let words =
-        PROGRAM.iter().copied().chain(["--read", "no", "--content", "any", "--call", "write"]);
-    let words = words.chain(["--with", run.as_str()]).map(str::to_owned);
+    let words = program.iter().copied().chain(["--with", run.as_str()]).map(str::to_owned);
     workload::run(&words.collect::<Vec<_>>())?;
     println!(
         "\nIs I/O its problem, where, why, and what to change?\n\n$ netra report {}\n",

@@ -44,11 +44,11 @@ pub(crate) fn browser() -> Option<PathBuf> {
         .find_map(|name| folders.iter().map(|folder| folder.join(name)).find(|file| file.is_file()))
 }
 
-/// The program that measures pages in a browser.
-pub(crate) fn measuring() -> Result<PathBuf> {
+/// A program that measures in a browser: `measure.js` report pages, `live.js` the live page.
+pub(crate) fn measuring(name: &str) -> Result<PathBuf> {
     build()?;
     start(&mut npm(&["run", "--silent", "tests"]))?;
-    Ok(folder().join("build/measure.js"))
+    Ok(folder().join("build").join(name))
 }
 
 fn folder() -> PathBuf {

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod call;
+pub mod correlation;
 mod decode;
 pub mod detail;
 pub mod history;

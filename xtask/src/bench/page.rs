@@ -87,7 +87,7 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
         make_log: target().join(folder).join("examples/make_log"),
         command,
         python: install::page_makers()?,
-        measuring: web::measuring()?,
+        measuring: web::measuring("measure.js")?,
         folder: target().join("bench/page"),
     };
     fs::create_dir_all(&bench.folder)

@@ -29,11 +29,15 @@ mod reading;
 mod recover;
 mod report;
 mod run;
+#[cfg(feature = "serve")]
+mod serve;
 #[cfg(feature = "store")]
 mod sql;
 #[cfg(feature = "store")]
 mod store;
 mod subscribe;
+#[cfg(feature = "serve")]
+mod top;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -88,6 +92,12 @@ pub(crate) enum Command {
     Convert(convert::Args),
     /// Compare the counters of two logs
     Diff(diff::Args),
+    /// Show running jobs on a page, for browsers
+    #[cfg(feature = "serve")]
+    Serve(serve::Args),
+    /// Show running jobs in the terminal
+    #[cfg(feature = "serve")]
+    Top(top::Args),
     /// Say what a store holds and whether it is right, put its files together, remove old rows
     #[cfg(feature = "store")]
     Store(store::Args),
@@ -120,6 +130,10 @@ impl Command {
             Command::Doctor(args) => return doctor::run(&args),
             Command::Daemon(args) => return daemon::run(&args),
             Command::Ledger(args) => return ledger::run(&args),
+            #[cfg(feature = "serve")]
+            Command::Serve(args) => return serve::run(&args),
+            #[cfg(feature = "serve")]
+            Command::Top(args) => return top::run(&args),
             #[cfg(feature = "store")]
             Command::Store(args) => return store::run(&args),
             #[cfg(feature = "store")]

@@ -19,6 +19,8 @@ use crate::doctor::{self, Level};
 use crate::launch::child::{self, End};
 use crate::launch::library;
 use crate::launch::live::{self, Live};
+#[cfg(feature = "serve")]
+use crate::launch::page;
 use crate::surroundings;
 
 const EXAMPLES: &str = "\
@@ -55,10 +57,13 @@ pub(crate) struct Args {
     /// Only these modules (POSIX,STDIO), or all but these (-STDIO)
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     modules: Option<String>,
-    /// Read the trace while the command runs: no event is dropped because its memory is full. The job is
-    /// kept in the store, too
+    /// Read the trace while the command runs, so that no event is dropped because its memory is full,
+    /// and show it on a page. The job is kept in the store, too
     #[arg(long, conflicts_with = "no_trace")]
     live: bool,
+    #[cfg(feature = "serve")]
+    #[command(flatten)]
+    page: page::Wish,
     #[cfg(feature = "store")]
     #[command(flatten)]
     which: crate::stored::Which,
@@ -101,7 +106,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let mut command = Command::new(&args.command[0]);
     command.args(&args.command[1..]);
     let recording = args.prepare(&mut command, &pieces);
-    let live = (recording && args.live).then(|| Live::start(&pieces)).transpose()?;
+    #[cfg(feature = "serve")]
+    let start = || Live::start(&pieces, args.page.clone().quietly(args.quiet));
+    #[cfg(not(feature = "serve"))]
+    let start = || Live::start(&pieces);
+    let live = (recording && args.live).then(start).transpose()?;
     match child::run(&mut command)? {
         End::NotStarted(code, error) => {
             if let Some(live) = live {

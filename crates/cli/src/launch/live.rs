@@ -1,6 +1,6 @@
 //! `netra run --live`: a node of its own beside the command. It reads behind the processes while they
 //! run, so their memory is used again and no event is dropped for want of it; what it has read goes
-//! into the log at the end.
+//! into the log at the end, and a page shows it meanwhile.
 
 use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -10,12 +10,14 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use netra_stream::clock::Clock;
-use netra_stream::daemon::{Daemon, Settings, SinkKind, SinkSettings};
+use netra_stream::daemon::{Daemon, Sampling, Settings, SinkKind, SinkSettings, no_store};
 use netra_stream::ledger::Certificate;
 use netra_stream::node::{self, Root};
 use netra_stream::spool::Limits;
 use netra_stream::told::Told;
 
+#[cfg(feature = "serve")]
+use super::page::{self, Page};
 use crate::collect::Pieces;
 
 /// The sink's name, which the certificate tells.
@@ -26,6 +28,8 @@ pub(crate) struct Live {
     daemon: Daemon,
     folder: PathBuf,
     job: String,
+    #[cfg(feature = "serve")]
+    page: Page,
 }
 
 /// What it has kept.
@@ -39,7 +43,10 @@ pub(crate) struct Ended {
 
 impl Live {
     /// Begins to watch for the processes of a run.
-    pub(crate) fn start(pieces: &Pieces) -> Result<Live> {
+    pub(crate) fn start(
+        pieces: &Pieces,
+        #[cfg(feature = "serve")] page: page::Wish,
+    ) -> Result<Live> {
         let folder = pieces.folder.join("live");
         // The library makes it when it is first needed; here it must be there to be watched.
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&pieces.segments);
@@ -60,12 +67,25 @@ impl Live {
                 kind: SinkKind::Trace(folder.join("trace")),
                 optional: false,
             }],
+            sampling: Some(Sampling::default()),
             drain: Duration::from_secs(60),
             ..Settings::nothing()
         };
-        let daemon = Daemon::start(settings, Arc::new(Told::quiet()), Arc::new(Clock::default()))
-            .context("starting a daemon for the command")?;
-        Ok(Live { daemon, folder, job: pieces.key.clone() })
+        let clock = Arc::new(Clock::default());
+        #[cfg(feature = "serve")]
+        let (page, sinks) = Page::start(page, &pieces.key, &folder, &clock)?;
+        #[cfg(not(feature = "serve"))]
+        let sinks = Vec::new();
+        let daemon =
+            Daemon::start_beside(settings, Arc::new(Told::quiet()), clock, &no_store, sinks)
+                .context("starting a daemon for the command")?;
+        Ok(Live {
+            daemon,
+            folder,
+            job: pieces.key.clone(),
+            #[cfg(feature = "serve")]
+            page,
+        })
     }
 
     /// The command has ended: reads the rest.
@@ -74,7 +94,10 @@ impl Live {
         if !self.daemon.finish() {
             eprintln!("netra: not all events could be kept; the log has what is there");
         }
-        let certificate = Certificate::of(&intake.state(), &self.job).into_iter().next();
+        let certificates = Certificate::of(&intake.state(), &self.job);
+        let certificate = certificates.into_iter().find(|one| one.sink == SINK);
+        #[cfg(feature = "serve")]
+        self.page.finish(&self.job);
         Ended { kept: self.folder.join("trace"), certificate, folder: self.folder }
     }
 }

@@ -34,6 +34,20 @@ pub fn page<W: Write>(out: &mut W, job: &Job, report: &Report, views: &Views) ->
     tail(out, &json, &[packed])
 }
 
+/// A report as a page that follows a running job reads it: the same JSON and columns as stand in a
+/// report page, with the number of the diagnosis.
+///
+/// # Errors
+/// It can not be packed.
+pub fn document(job: &Job, report: &Report, views: &Views, number: u64) -> Result<Vec<u8>> {
+    let (json, packed) = run(job, report, views)?;
+    let mut out =
+        format!("{{\"number\":{number},\"columns\":\"{packed}\",\"report\":").into_bytes();
+    out.extend_from_slice(&json);
+    out.push(b'}');
+    Ok(out)
+}
+
 /// Writes a page of several runs side by side, the first of which the others are compared with.
 pub fn comparison<W: Write>(out: &mut W, runs: &[(&Job, &Report)], views: &Views) -> Result<()> {
     let mut all = Vec::new();

@@ -50,6 +50,9 @@ pub type MakeStore<'a> = dyn Fn(&StoreSettings, &Arc<Told>) -> io::Result<Box<dy
 /// How long the end waits for a sink that does not answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Sinks with their names.
+pub type Sinks = Vec<(String, Box<dyn Sink>)>;
+
 /// A daemon at work.
 #[derive(Debug)]
 pub struct Daemon {
@@ -80,10 +83,7 @@ impl Daemon {
     /// # Errors
     /// The state can not be used, or an address not be listened on.
     pub fn start(settings: Settings, told: Arc<Told>, clock: Arc<Clock>) -> io::Result<Daemon> {
-        let none = |_: &StoreSettings, _: &Arc<Told>| -> io::Result<Box<dyn Sink>> {
-            Err(io::Error::other("this netra is built without the store"))
-        };
-        Daemon::start_with(settings, told, clock, &none)
+        Daemon::start_with(settings, told, clock, &no_store)
     }
 
     /// Starts everything; `store` makes the sinks of kind `store`, which this crate knows only by
@@ -97,6 +97,20 @@ impl Daemon {
         clock: Arc<Clock>,
         store: &MakeStore<'_>,
     ) -> io::Result<Daemon> {
+        Daemon::start_beside(settings, told, clock, store, Vec::new())
+    }
+
+    /// Starts everything, with sinks besides those of the settings: each has a name of its own.
+    ///
+    /// # Errors
+    /// As for [`Daemon::start_with`].
+    pub fn start_beside(
+        settings: Settings,
+        told: Arc<Told>,
+        clock: Arc<Clock>,
+        store: &MakeStore<'_>,
+        sinks: Sinks,
+    ) -> io::Result<Daemon> {
         let storage = Arc::new(Folder::new(&settings.state, settings.durable)?);
         let lock = lock(&settings.state)?;
         storage.set_aside();
@@ -105,11 +119,13 @@ impl Daemon {
             start: clock.now(),
             pid: std::process::id(),
         };
+        let outlets =
+            settings.outlets().into_iter().chain(sinks.iter().map(|(name, _)| name.clone()));
         let setup = Setup {
             limits: settings.limits,
             own,
-            images: !settings.sinks.is_empty() || !settings.listen.is_empty(),
-            outlets: settings.outlets(),
+            images: !(settings.sinks.is_empty() && settings.listen.is_empty() && sinks.is_empty()),
+            outlets: outlets.collect(),
             optional: settings.optional(),
         };
         let intake = Arc::new(Intake::open(storage, setup, Arc::clone(&told), clock)?);
@@ -125,7 +141,7 @@ impl Daemon {
             _lock: lock,
         };
         // Sinks and listeners first: what can fail, fails before anything is read.
-        let begun = daemon.begin(store);
+        let begun = daemon.begin(store, sinks);
         if let Err(error) = begun {
             daemon.end(Duration::ZERO);
             return Err(error);
@@ -133,7 +149,7 @@ impl Daemon {
         Ok(daemon)
     }
 
-    fn begin(&mut self, store: &MakeStore<'_>) -> io::Result<()> {
+    fn begin(&mut self, store: &MakeStore<'_>, more: Sinks) -> io::Result<()> {
         let settings = self.settings.clone();
         let method = settings.trust.method()?;
         let encryption = match &settings.tls {
@@ -168,6 +184,10 @@ impl Daemon {
             };
             let (name, intake) = (sink.name.clone(), Arc::clone(&self.intake));
             let runner = Runner { name, sink: made, intake };
+            self.sinks.push(spawn("sink", move || runner.run())?);
+        }
+        for (name, sink) in more {
+            let runner = Runner { name, sink, intake: Arc::clone(&self.intake) };
             self.sinks.push(spawn("sink", move || runner.run())?);
         }
         for upstream in &settings.upstreams {
@@ -269,6 +289,14 @@ impl Daemon {
         }
         drained
     }
+}
+
+/// Where there is no store to be had.
+///
+/// # Errors
+/// Always.
+pub fn no_store(_: &StoreSettings, _: &Arc<Told>) -> io::Result<Box<dyn Sink>> {
+    Err(io::Error::other("this netra is built without the store"))
 }
 
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {

@@ -31,8 +31,10 @@ const SOON: Duration = Duration::from_millis(3);
 const SELDOM: Duration = Duration::from_millis(192);
 /// How often its account is sent while it runs.
 const ACCOUNT_EVERY: Duration = Duration::from_secs(1);
-/// How often its counters are sent while it runs.
-const SNAPSHOT_EVERY: Duration = Duration::from_secs(5);
+/// How often its counters are sent while it runs, at most; many files make it less often.
+const SNAPSHOT_EVERY: Duration = Duration::from_secs(2);
+/// Bytes of counters for which the next ones wait another second.
+const SNAPSHOT_BYTES: usize = 256 << 10;
 
 /// What a look came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +67,8 @@ pub(super) struct Follower {
     pause: Duration,
     accounted: Option<Instant>,
     snapped: Option<Instant>,
+    /// How long the next counters wait.
+    rest: Duration,
     /// The position behind its last frame, once that is in the spool.
     finished: Option<u64>,
 }
@@ -114,6 +118,7 @@ impl Follower {
             pause: SOON,
             accounted: None,
             snapped: None,
+            rest: SNAPSHOT_EVERY,
             finished: intake.is_final(&producer).then_some(0),
         };
         Ok(Some(follower))
@@ -251,7 +256,7 @@ impl Follower {
             let account = self.account(intake, &fresh, false, filter).map_err(failed)?;
             self.item(intake, Kind::Ledger, &account.pack())?;
         }
-        if due(self.snapped, SNAPSHOT_EVERY) {
+        if due(self.snapped, self.rest) {
             self.snapshot(intake, false)?;
         }
         Ok(())
@@ -317,11 +322,13 @@ impl Follower {
         if self.pidfd.is_some() {
             self.calibrate(&mut front, &intake.clock);
         }
-        let mut position = 0;
+        let (mut position, mut bytes) = (0, 0);
         for body in table::snapshot(&self.file, &front, all).map_err(failed)? {
             position = self.item(intake, Kind::Snapshot, &body)?;
+            bytes += body.len();
         }
         self.snapped = Some(Instant::now());
+        self.rest = SNAPSHOT_EVERY + Duration::from_secs((bytes / SNAPSHOT_BYTES) as u64);
         Ok(position)
     }
 

@@ -91,6 +91,7 @@ impl Node {
     /// # Errors
     /// The kernel refuses to wait.
     pub fn run(&mut self, stop: &Stop) -> io::Result<()> {
+        let mut asked = false;
         let mut listed = false;
         loop {
             if !listed {
@@ -99,10 +100,14 @@ impl Node {
             self.open_candidates();
             let full = self.look_at_all();
             told::set(&self.intake.told.counters.segments, self.followers.len() as u64);
-            if stop.is_set() && (full || self.is_idle()) {
+            let stopping = stop.is_set();
+            // Processes that ended just before the wish to stop are known only after one more look at
+            // who is gone.
+            if asked && (full || self.is_idle()) {
                 return Ok(());
             }
             listed = !self.wait(stop, full)?;
+            asked = stopping;
         }
     }
 

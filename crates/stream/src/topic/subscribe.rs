@@ -268,6 +268,12 @@ impl Subscriber {
         self.images.get(producer).map(|image| &**image)
     }
 
+    /// What is known of all processes whose batches came.
+    #[must_use]
+    pub fn images(&self) -> &Images {
+        &self.images
+    }
+
     /// Nothing more comes of a process.
     pub fn forget(&mut self, producer: &Producer) {
         self.images.remove(producer);

@@ -1,0 +1,110 @@
+//! `netra serve`: running jobs on a page, for browsers and programs.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, bail};
+use netra_show::live::{Doctor, Live, follow};
+use netra_show::serve::{Server, Settings, User, Users, make_token};
+use netra_stream::clock::Clock;
+use netra_stream::stop::Stop;
+use signal_hook::consts::signal::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use super::calling::Calling;
+use crate::launch::alarm::Alarm;
+use crate::launch::page::{address, names, scratch, setup};
+use crate::surroundings;
+
+const EXAMPLES: &str = "\
+The page follows a daemon: that of this node, or the hub to which all nodes send. Without a file of
+users there is one, you, and the printed address lets you in. What goes over the wire is not
+encrypted: for other machines put a server with TLS in front, or use ssh -L.
+
+A file of users has for each:
+  [[user]]
+  name = \"ann\"
+  uid = 1000                       # sees the jobs of this user
+  token_sha256 = \"…\"               # of the token: printf %s TOKEN | sha256sum
+  administrator = false            # true: sees everybody's
+
+Examples:
+  netra serve
+  netra serve --daemon tcp:hub1:4040 --munge --users /etc/netra/users.toml --listen 0.0.0.0:8080 --host hub1";
+
+/// Which daemon, where, and for whom.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Where to listen; a port of 0 lets the system choose
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7480")]
+    listen: SocketAddr,
+    /// A name of this machine by which browsers may call it; may be given several times
+    #[arg(long, value_name = "NAME")]
+    host: Vec<String>,
+    /// Who may look, and what they see
+    #[arg(long, value_name = "FILE")]
+    users: Option<PathBuf>,
+    /// A file of thresholds and silenced rules, beside /etc/netra/report.toml and your own
+    #[arg(long, value_name = "FILE")]
+    thresholds: Option<PathBuf>,
+    #[command(flatten)]
+    alarm: Alarm,
+    #[command(flatten)]
+    calling: Calling,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    let mut signals = Signals::new([SIGTERM, SIGINT]).context("watching for signals")?;
+    let (daemon, caller) = (args.calling.address()?, args.calling.caller()?);
+    let clock = Arc::new(Clock::default());
+    let live = Arc::new(Live::default());
+    let folder = std::env::temp_dir().join(format!("netra-{}", surroundings::uid()));
+    let setup = setup(args.thresholds.as_deref())?;
+    let doctor = Doctor::new(Arc::clone(&live), Arc::clone(&clock), setup, scratch(&folder));
+    let (users, token) = users(args.users.as_deref())?;
+    let settings = Settings {
+        address: args.listen,
+        hosts: args.host.iter().cloned().chain([args.listen.ip().to_string()]).collect(),
+        users,
+        names: names(),
+    };
+    let server = Server::start(settings, Arc::clone(&live), Arc::clone(&clock))
+        .with_context(|| format!("listening on {}", args.listen))?;
+    match token {
+        Some(token) => eprintln!("netra: {}", address(server.address, "", &token)),
+        None => eprintln!("netra: http://{}/ for the users of the file", server.address),
+    }
+    let stop = Stop::new()?;
+    let say = |says: &str| eprintln!("netra: {says}");
+    std::thread::scope(|scope| {
+        scope.spawn(|| follow(&live, &daemon, &caller, &stop, &say));
+        scope.spawn(|| doctor.run(&stop));
+        scope.spawn(|| args.alarm.run(&live, &clock, &stop));
+        signals.forever().next();
+        stop.set();
+    });
+    server.stop();
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Those of the file; without one whoever started this, and their token.
+fn users(file: Option<&Path>) -> Result<(Users, Option<String>)> {
+    let Some(path) = file else {
+        let (uid, token) = (surroundings::uid(), make_token()?);
+        let me = User::new(&surroundings::user(), Some(uid), uid == 0, &token);
+        return Ok((Users::new(vec![me]), Some(token)));
+    };
+    let text = fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
+    match Users::read(&text) {
+        Ok(users) => Ok((users, None)),
+        Err(wrong) => {
+            let wrong: Vec<String> =
+                wrong.iter().map(|what| format!("{}: {what}", path.display())).collect();
+            bail!("{}", wrong.join("\nnetra: "))
+        }
+    }
+}

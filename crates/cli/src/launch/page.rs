@@ -1,0 +1,190 @@
+//! The page of `netra run --live`: what the daemon reads is added up, looked at by the rules, and served on
+//! this machine to whoever has the address.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use netra_show::live::{Doctor, Live, Setup, Watching};
+use netra_show::serve::{Server, Settings, User, Users, make_token, wait_until};
+use netra_stream::clock::Clock;
+use netra_stream::daemon::Sinks;
+use netra_stream::stop::Stop;
+
+use crate::{settings, surroundings};
+
+/// The sink's name.
+const SINK: &str = "page";
+/// How long pages that follow have to get the last state.
+const FAREWELL: Duration = Duration::from_secs(3);
+
+/// What is wished of the page.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Wish {
+    /// Where the live page is served
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", requires = "live")]
+    live_address: SocketAddr,
+    /// Serve the live page so many seconds longer than the command runs
+    #[arg(long, value_name = "SECONDS", requires = "live")]
+    live_for: Option<f64>,
+    #[arg(skip)]
+    quiet: bool,
+}
+
+impl Wish {
+    /// The same, without a word where nothing goes wrong.
+    pub(crate) fn quietly(mut self, quiet: bool) -> Wish {
+        self.quiet = quiet;
+        self
+    }
+}
+
+/// The page of one run.
+pub(crate) struct Page {
+    doctor: Arc<Doctor>,
+    server: Option<Server>,
+    stop: Arc<Stop>,
+    thread: JoinHandle<()>,
+    longer: Duration,
+    quiet: bool,
+}
+
+impl Page {
+    /// Begins to serve, and says where.
+    pub(crate) fn start(
+        wish: Wish,
+        job: &str,
+        folder: &Path,
+        clock: &Arc<Clock>,
+    ) -> Result<(Page, Sinks)> {
+        let live = Arc::new(Live::default());
+        let sink = Watching::new(Arc::clone(&live), Arc::clone(clock));
+        let setup = setup(None)?;
+        let doctor = Doctor::new(Arc::clone(&live), Arc::clone(clock), setup, scratch(folder));
+        let (doctor, stop) = (Arc::new(doctor), Arc::new(Stop::new()?));
+        let (working, until) = (Arc::clone(&doctor), Arc::clone(&stop));
+        let thread = std::thread::Builder::new()
+            .name("netra-doctor".to_owned())
+            .spawn(move || working.run(&until))?;
+        let server = serve(&wish, job, live, clock);
+        let longer = wish.live_for.map(Duration::try_from_secs_f64).transpose();
+        let longer = longer.context("--live-for")?.unwrap_or_default();
+        let page = Page { doctor, server, stop, thread, longer, quiet: wish.quiet };
+        Ok((page, vec![(SINK.to_owned(), Box::new(sink))]))
+    }
+
+    /// The command has ended and everything was read: the last diagnosis, and a moment for whoever looks.
+    pub(crate) fn finish(self, job: &str) {
+        self.stop.set();
+        self.thread.join().ok();
+        let Some(server) = self.server else { return };
+        if server.viewers() == 0 && self.longer.is_zero() {
+            return;
+        }
+        self.doctor.look(job);
+        if !self.longer.is_zero() && !self.quiet {
+            let seconds = self.longer.as_secs_f64();
+            eprintln!("netra: the page is served for another {seconds} s");
+        }
+        // Pages get the last state within a tick, then ask for the report.
+        wait_until(self.longer.max(FAREWELL), || self.longer.is_zero() && server.viewers() == 0);
+        server.stop();
+    }
+}
+
+/// A page is a favour: without it the command runs all the same.
+fn serve(wish: &Wish, job: &str, live: Arc<Live>, clock: &Arc<Clock>) -> Option<Server> {
+    let start = || -> Result<(Server, String)> {
+        let token = make_token()?;
+        let me = User::new(&surroundings::user(), Some(surroundings::uid()), false, &token);
+        let settings = Settings {
+            address: wish.live_address,
+            hosts: vec![wish.live_address.ip().to_string()],
+            users: Users::new(vec![me]),
+            names: names(),
+        };
+        Ok((Server::start(settings, live, Arc::clone(clock))?, token))
+    };
+    match start() {
+        Ok((server, token)) => {
+            if !wish.quiet {
+                eprintln!("netra: live at {}", address(server.address, job, &token));
+            }
+            Some(server)
+        }
+        Err(error) => {
+            eprintln!("netra: there is no live page: {error:#}");
+            None
+        }
+    }
+}
+
+/// The address of a job's page. The token stands behind `#`, which browsers keep to themselves.
+pub(crate) fn address(server: SocketAddr, job: &str, token: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let mut path = String::new();
+    if !job.is_empty() {
+        path.push_str("jobs/");
+        for byte in job.bytes() {
+            match byte {
+                byte if plain(byte) => path.push(char::from(byte)),
+                byte => path.push_str(&format!("%{byte:02X}")),
+            }
+        }
+    }
+    format!("http://{server}/{path}#token={token}")
+}
+
+/// What the rules go by: the files of settings that reports have too.
+pub(crate) fn setup(thresholds: Option<&Path>) -> Result<Setup> {
+    let settings = settings::read(thresholds)?;
+    Ok(Setup { rules: settings.setup(), servers: settings.servers.clone() })
+}
+
+/// Where logs lie for the moment of a diagnosis: in memory where the system has a place for that, so
+/// that the job's own disks have no work with it.
+pub(crate) fn scratch(otherwise: &Path) -> PathBuf {
+    let memory = Path::new("/dev/shm");
+    let own = memory.join(format!("netra-{}", surroundings::uid()));
+    let usable = memory.is_dir() && fs::create_dir_all(&own).is_ok() && is_ours(&own);
+    if usable { own } else { otherwise.join("scratch") }
+}
+
+/// A folder of somebody else's with that name is not used.
+fn is_ours(folder: &Path) -> bool {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    let Ok(about) = fs::symlink_metadata(folder) else { return false };
+    let private = fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).is_ok();
+    about.is_dir() && about.uid() == surroundings::uid() && private
+}
+
+/// What the system calls its users.
+pub(crate) fn names() -> BTreeMap<u32, String> {
+    let text = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let row = |line: &str| {
+        let mut fields = line.split(':');
+        let name = fields.next()?.to_owned();
+        Some((fields.nth(1)?.parse().ok()?, name))
+    };
+    text.lines().filter_map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::address;
+
+    #[test]
+    fn a_job_of_any_name_has_an_address() {
+        let server = "127.0.0.1:8080".parse().unwrap();
+        assert_eq!(
+            address(server, "slurm.7/α", "t"),
+            "http://127.0.0.1:8080/jobs/slurm.7%2F%CE%B1#token=t"
+        );
+        assert_eq!(address(server, "", "t"), "http://127.0.0.1:8080/#token=t");
+    }
+}

@@ -1,0 +1,151 @@
+//! Jobs as JSON: the list, and one of them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::{Path, Query, State};
+use axum::response::Response;
+use serde_json::{Value, json};
+
+use super::answer::{json_answer, no_job};
+use super::{Served, User, update};
+use crate::live::{Completeness, Job, State as Jobs, Way};
+
+/// Seconds over which rates are taken.
+const LATELY: u64 = 5;
+
+/// What may be asked of the list.
+pub(super) type Asked = BTreeMap<String, String>;
+
+/// `GET /api/jobs`
+pub(super) async fn list(
+    State(served): State<Arc<Served>>,
+    Extension(user): Extension<User>,
+    Query(asked): Query<Asked>,
+) -> Response<Body> {
+    json_answer(&all(&served, &user, &asked))
+}
+
+/// `GET /api/jobs/{job}`
+pub(super) async fn one(
+    State(served): State<Arc<Served>>,
+    Extension(user): Extension<User>,
+    Path(key): Path<String>,
+) -> Response<Body> {
+    match update::of(&served, &user, &key, 0) {
+        Some((_, value)) => json_answer(&value),
+        None => no_job(&key),
+    }
+}
+
+/// The jobs that a user sees and asked for, newest first.
+pub(super) fn all(served: &Served, user: &User, asked: &Asked) -> Value {
+    let now = served.clock.now();
+    let state = served.live.lock();
+    let mut jobs: Vec<(u64, Value)> = state
+        .jobs
+        .values()
+        .filter(|job| user.sees(job.uid()))
+        .map(|job| (job.start(), line(served, job, now)))
+        .filter(|(_, line)| is_wanted(line, asked))
+        .collect();
+    jobs.sort_by_key(|job| std::cmp::Reverse(job.0));
+    let jobs: Vec<Value> = jobs.into_iter().map(|(_, line)| line).collect();
+    json!({ "now": seconds(now), "jobs": jobs })
+}
+
+/// Whether a job is what was asked for.
+fn is_wanted(line: &Value, asked: &Asked) -> bool {
+    let has = |key: &str, wanted: &str| line[key].as_str().is_some_and(|text| text == wanted);
+    asked.iter().all(|(key, wanted)| match key.as_str() {
+        _ if wanted.is_empty() => true,
+        "state" => has("state", wanted),
+        "user" => has("user", wanted) || line["uid"].as_u64() == wanted.parse().ok(),
+        "q" => {
+            let text = line.to_string().to_lowercase();
+            wanted.to_lowercase().split_whitespace().all(|word| text.contains(word))
+        }
+        _ => true,
+    })
+}
+
+/// One job in the list.
+pub(super) fn line(served: &Served, job: &Job, now: u64) -> Value {
+    let about = job.first().map(|process| &process.about);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let end = job.end();
+    let [read, write] = job.moved();
+    let (read_rate, write_rate, call_rate) =
+        if end.is_none() { rates(job, now) } else { (0.0, 0.0, 0.0) };
+    let count = |level: &str| job.diagnosis.standing().filter(|one| one.level == level).count();
+    let worst = job.diagnosis.standing().find(|one| one.level != "INFO");
+    let hosts: Vec<String> = job.hosts().into_values().take(64).collect();
+    json!({
+        "job": job.key,
+        "uid": job.uid(),
+        "user": job.uid().and_then(|uid| served.user_name(uid)),
+        "command": about.map(|about| text(&about.command)),
+        "exe": about.map(|about| text(&about.exe)),
+        "state": if end.is_some() { "ended" } else { "running" },
+        "start": seconds(job.start()),
+        "end": end.map(seconds),
+        "elapsed": seconds(end.unwrap_or(now).saturating_sub(job.start())),
+        "ranks": job.ranks(),
+        "processes": job.members().len(),
+        "hosts": hosts,
+        "bytes_read": read.bytes,
+        "bytes_written": write.bytes,
+        "reads": read.calls,
+        "writes": write.calls,
+        "read_rate": read_rate,
+        "write_rate": write_rate,
+        "call_rate": call_rate,
+        "share": job.share(now),
+        "findings": { "high": count("HIGH"), "warn": count("WARN"), "info": count("INFO") },
+        "worst": worst.map(|one| one.title.clone()),
+        "lag": seconds(job.lag),
+        "completeness": completeness(&job.completeness(), job.missed),
+    })
+}
+
+/// Bytes read, bytes written and calls a second lately; the second that is not over yet counts not.
+fn rates(job: &Job, now: u64) -> (f64, f64, f64) {
+    let last = now / 1_000_000_000;
+    let width = job.series.width();
+    let span = LATELY.max(2 * width);
+    let (mut read, mut write, mut calls) = (0, 0, 0);
+    for (_, step) in job.series.iter().filter(|(at, _)| *at + span >= last && *at < last) {
+        read += step.cells.lowest(Way::Read).bytes;
+        write += step.cells.lowest(Way::Write).bytes;
+        calls += Way::ALL.iter().map(|&way| step.cells.lowest(way).calls).sum::<u64>();
+    }
+    let each = |sum: u64| sum as f64 / span as f64;
+    (each(read), each(write), each(calls))
+}
+
+fn completeness(found: &Completeness, missed: u64) -> Value {
+    let dropped = found.dropped.iter();
+    let dropped: Vec<Value> = dropped
+        .map(|(loss, count)| json!({ "reason": loss.slug(), "says": loss.to_string(), "events": count }))
+        .collect();
+    json!({
+        "complete": found.is_complete,
+        "produced": found.produced,
+        "delivered": found.delivered,
+        "in_flight": found.in_flight,
+        "dropped": dropped,
+        "missed_here": missed,
+    })
+}
+
+/// Nanoseconds as seconds.
+pub(super) fn seconds(nanos: u64) -> f64 {
+    nanos as f64 / 1e9
+}
+
+/// The job of a key, if the user may see it.
+pub(super) fn seen<'a>(state: &'a Jobs, user: &User, key: &str) -> Option<&'a Job> {
+    state.jobs.get(key).filter(|job| user.sees(job.uid()))
+}

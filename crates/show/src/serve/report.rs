@@ -1,0 +1,71 @@
+//! The report of a job's last diagnosis, as the report page reads it. It is made when somebody asks and
+//! kept until the next diagnosis: several pages of one job cost one.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::Extension;
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+
+use super::answer::{bytes_answer, no_job, refuse};
+use super::job::seen;
+use super::{Served, User};
+use crate::html;
+use crate::view::Views;
+
+/// Reports that are kept.
+const KEPT: usize = 8;
+
+/// The last reports that were made: job, number of the diagnosis, document.
+#[derive(Debug, Default)]
+pub(super) struct Reports {
+    list: Mutex<Vec<(String, u64, Bytes)>>,
+}
+
+impl Reports {
+    fn get(&self, key: &str, number: u64) -> Option<Bytes> {
+        let list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = list.iter().find(|one| one.0 == key && one.1 == number);
+        found.map(|one| one.2.clone())
+    }
+
+    fn put(&self, key: &str, number: u64, bytes: Bytes) {
+        let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
+        list.retain(|one| one.0 != key);
+        list.truncate(KEPT - 1);
+        list.insert(0, (key.to_owned(), number, bytes));
+    }
+}
+
+/// `GET /api/jobs/{job}/report`
+pub(super) async fn page(
+    State(served): State<Arc<Served>>,
+    Extension(user): Extension<User>,
+    Path(key): Path<String>,
+) -> Response<Body> {
+    let (number, found) = {
+        let state = served.live.lock();
+        let Some(job) = seen(&state, &user, &key) else { return no_job(&key) };
+        (job.diagnosis.number, job.diagnosis.report.clone())
+    };
+    let Some(found) = found else {
+        return refuse(StatusCode::NOT_FOUND, "there is no diagnosis yet");
+    };
+    if let Some(bytes) = served.reports.get(&key, number) {
+        return bytes_answer(bytes, "application/json");
+    }
+    let made = tokio::task::spawn_blocking(move || {
+        let (job, report) = &*found;
+        html::document(job, report, &Views::shipped(), number)
+    });
+    match made.await {
+        Ok(Ok(bytes)) => {
+            let bytes = Bytes::from(bytes);
+            served.reports.put(&key, number, bytes.clone());
+            bytes_answer(bytes, "application/json")
+        }
+        _ => refuse(StatusCode::INTERNAL_SERVER_ERROR, "the report can not be written"),
+    }
+}

@@ -1,0 +1,244 @@
+//! The server over a real socket: who gets in, what they see, that it comes back, and that its description is
+//! whole.
+#![cfg(feature = "serve")]
+#![expect(clippy::unwrap_used, reason = "a test that can not go on stops there")]
+
+#[expect(dead_code, reason = "tests of other crates use the rest of it")]
+#[path = "../../darshan/tests/maker/mod.rs"]
+mod maker;
+
+#[expect(dead_code, reason = "the other test ends processes too")]
+mod feed;
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::time::Duration;
+
+use feed::Feed;
+use maker::{START, Segment, event, tick};
+use netra_event::Function;
+use netra_show::live::Live;
+use netra_show::serve::{Server, Settings, User, Users};
+use netra_stream::clock::Clock;
+use serde_json::Value;
+
+const ANN: &str = "token-of-ann-1234";
+const BOB: &str = "token-of-bob-1234";
+const ROOT: &str = "token-of-the-admin";
+
+fn start(live: &Arc<Live>) -> Server {
+    let users = Users::new(vec![
+        User::new("ann", Some(1000), false, ANN),
+        User::new("bob", Some(2000), false, BOB),
+        User::new("root", None, true, ROOT),
+    ]);
+    let address = SocketAddr::from(([127, 0, 0, 1], 0));
+    let settings = Settings { address, hosts: Vec::new(), users, names: BTreeMap::new() };
+    Server::start(settings, Arc::clone(live), Arc::new(Clock::default())).unwrap()
+}
+
+/// A job of ann's that has written once.
+fn with_job() -> (Arc<Live>, Feed, u32) {
+    let live = Arc::new(Live::default());
+    let mut made = Segment { job: "slurm.7", ..Segment::default() };
+    let file = made.file("/scratch/out.dat");
+    let mut feed = Feed::begin(&live, &made, START);
+    feed.calls(&live, &[event(Function::Pwrite, file, tick(10), 0, 4096)], START + 1_000_000);
+    (live, feed, file)
+}
+
+/// Asks as a program does: status, headers, body.
+fn ask(
+    server: &Server,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+) -> (u16, String, String) {
+    let mut stream = TcpStream::connect(server.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let mut text = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
+    if !headers.iter().any(|(name, _)| *name == "Host") {
+        text += &format!("Host: {}\r\n", server.address);
+    }
+    for (name, value) in headers {
+        text += &format!("{name}: {value}\r\n");
+    }
+    stream.write_all(format!("{text}Content-Length: 0\r\n\r\n").as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    (status, head.to_lowercase(), body.to_owned())
+}
+
+fn get(server: &Server, path: &str, token: &str) -> (u16, Value) {
+    let authorization = format!("Bearer {token}");
+    let (status, _, body) = ask(server, "GET", path, &[("Authorization", &authorization)]);
+    (status, serde_json::from_str(&body).unwrap_or(Value::Null))
+}
+
+#[test]
+fn a_user_sees_their_own_jobs_and_an_administrator_all() {
+    let (live, _feed, _) = with_job();
+    let server = start(&live);
+    let keys = |token: &str| {
+        let (status, list) = get(&server, "/api/jobs", token);
+        assert_eq!(status, 200);
+        let jobs = list["jobs"].as_array().unwrap().clone();
+        jobs.iter().map(|job| job["job"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(keys(ANN), ["slurm.7"]);
+    assert!(keys(BOB).is_empty());
+    assert_eq!(keys(ROOT), ["slurm.7"]);
+    let (status, job) = get(&server, "/api/jobs/slurm.7", ANN);
+    assert_eq!(
+        (status, &job["bytes_written"], &job["state"]),
+        (200, &4096.into(), &"running".into())
+    );
+    assert_eq!(job["steps"][0]["cells"][0].as_array().unwrap()[..4], [0, 1, 1, 4096]);
+    assert_eq!(job["files"][0]["path"], "/scratch/out.dat");
+    // What is not there and what one may not see look alike.
+    let hidden = get(&server, "/api/jobs/slurm.7", BOB);
+    let absent = get(&server, "/api/jobs/slurm.8", BOB);
+    assert_eq!((hidden.0, absent.0), (404, 404));
+    assert_eq!(get(&server, "/api/jobs/slurm.7/stream", BOB).0, 404);
+    assert_eq!(get(&server, "/api/jobs/slurm.7/report", BOB).0, 404);
+    let filtered = |query: &str| {
+        get(&server, &format!("/api/jobs?{query}"), ROOT).1["jobs"].as_array().unwrap().len()
+    };
+    assert_eq!([filtered("q=app"), filtered("q=other"), filtered("state=ended")], [1, 0, 0]);
+    assert_eq!([filtered("user=1000"), filtered("user=ann"), filtered("user=bob")], [1, 1, 0]);
+}
+
+#[test]
+fn nobody_gets_in_without_a_token_or_from_elsewhere() {
+    let (live, _feed, _) = with_job();
+    let server = start(&live);
+    let status =
+        |method: &str, path: &str, headers: &[(&str, &str)]| ask(&server, method, path, headers).0;
+    assert_eq!(status("GET", "/api/jobs", &[]), 401);
+    assert_eq!(status("GET", "/api/jobs", &[("Authorization", "Bearer wrong")]), 401);
+    let ann = format!("Bearer {ANN}");
+    let token = ("Authorization", ann.as_str());
+    // A name that somebody made point here.
+    assert_eq!(status("GET", "/api/jobs", &[token, ("Host", "evil.example")]), 421);
+    assert_eq!(status("GET", "/api/jobs", &[token, ("Origin", "http://evil.example")]), 403);
+    let own = format!("http://{}", server.address);
+    assert_eq!(status("GET", "/api/jobs", &[token, ("Origin", &own)]), 200);
+    let cookie = format!("netra_{}={ANN}", server.address.port());
+    assert_eq!(status("GET", "/api/jobs", &[("Cookie", &cookie)]), 200);
+    // A foreign page can make a browser send the cookie, but not say who it is.
+    assert_eq!(status("POST", "/api/session", &[("Cookie", &cookie)]), 403);
+    assert_eq!(status("POST", "/api/session", &[("Cookie", &cookie), ("Origin", &own)]), 200);
+    assert_eq!(status("DELETE", "/api/jobs", &[token]), 405);
+    assert_eq!(status("GET", "/api/nothing", &[token]), 404);
+    let (_, head, _) = ask(&server, "POST", "/api/session", &[token]);
+    assert!(head.contains("httponly; samesite=strict"), "{head}");
+    // The page itself says nothing about anybody.
+    let (status, head, body) = ask(&server, "GET", "/jobs/slurm.7", &[]);
+    assert_eq!(status, 200);
+    assert!(!body.contains("slurm.7") && body.contains("/live.js"));
+    for header in
+        ["content-security-policy: default-src 'none'", "x-frame-options: deny", "nosniff"]
+    {
+        assert!(head.contains(header), "{head}");
+    }
+}
+
+#[test]
+fn a_follower_is_told_everything_then_what_is_new_and_goes_on_where_it_was() {
+    let (live, mut feed, file) = with_job();
+    let server = start(&live);
+    let follow = |last: Option<&str>| {
+        let mut stream = TcpStream::connect(server.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let last = last.map_or(String::new(), |id| format!("Last-Event-ID: {id}\r\n"));
+        write!(
+            stream,
+            "GET /api/jobs/slurm.7/stream HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {ANN}\r\n{last}\r\n",
+            server.address
+        )
+        .unwrap();
+        BufReader::new(stream)
+    };
+    let next = |from: &mut BufReader<TcpStream>| {
+        let (mut id, mut line) = (String::new(), String::new());
+        loop {
+            line.clear();
+            assert!(from.read_line(&mut line).unwrap() > 0, "the stream ended");
+            if let Some(found) = line.strip_prefix("id: ") {
+                id = found.trim().to_owned();
+            } else if let Some(data) = line.strip_prefix("data: ") {
+                let value: Value = serde_json::from_str(data).unwrap();
+                return (id, value);
+            }
+        }
+    };
+    let mut page = follow(None);
+    let (first, whole) = next(&mut page);
+    assert_eq!((&whole["since"], whole["steps"].as_array().unwrap().len()), (&0.into(), 1));
+    let later = event(Function::Pwrite, file, tick(3_000_000_000), 0, 10);
+    feed.calls(&live, &[later], START + 4_000_000_000);
+    let (second, news) = next(&mut page);
+    assert_ne!(first, second);
+    let steps = news["steps"].as_array().unwrap();
+    let changed: Vec<u64> = steps.iter().map(|step| step["at"].as_u64().unwrap()).collect();
+    assert_eq!(changed.last(), Some(&(START / 1_000_000_000 + 3)));
+    assert!(!changed.contains(&(START / 1_000_000_000)), "{changed:?}");
+    drop(page);
+    // Back again: nothing is told twice.
+    let (_, again) = next(&mut follow(Some(&second)));
+    assert_eq!(again["steps"].as_array().unwrap().len(), 0);
+    assert_eq!(again["bytes_written"], 4106);
+    // An id of another server means everything.
+    let (_, anew) = next(&mut follow(Some("beef-7")));
+    assert_eq!(anew["since"], 0);
+}
+
+#[test]
+fn every_address_is_described_and_answers() {
+    let (live, _feed, _) = with_job();
+    let server = start(&live);
+    let (status, described) = get(&server, "/api/openapi.json", "");
+    assert_eq!((status, described["openapi"].as_str()), (200, Some("3.1.0")));
+    let paths = described["paths"].as_object().unwrap();
+    assert!(paths.len() >= 9, "{paths:?}");
+    for (path, operations) in paths {
+        for (method, operation) in operations.as_object().unwrap() {
+            let says = operation["summary"].as_str().unwrap();
+            assert!(says.ends_with('.'), "{path}: {says}");
+            let path = path.replace("{job}", "slurm.7");
+            if path.ends_with("stream") {
+                continue;
+            }
+            let token = format!("Bearer {ANN}");
+            let method = method.to_uppercase();
+            let (status, _, _) = ask(&server, &method, &path, &[("Authorization", &token)]);
+            // The report has not been made yet.
+            let wanted = if path.ends_with("report") { 404 } else { 200 };
+            assert_eq!(status, wanted, "{method} {path}");
+        }
+    }
+}
+
+#[test]
+fn a_server_ends_while_pages_follow() {
+    let (live, _feed, _) = with_job();
+    let server = start(&live);
+    let mut stream = TcpStream::connect(server.address).unwrap();
+    write!(
+        stream,
+        "GET /api/stream HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {ANN}\r\n\r\n",
+        server.address
+    )
+    .unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let mut bytes = [0; 1024];
+    assert!(stream.read(&mut bytes).unwrap() > 0);
+    assert_eq!(server.viewers(), 1);
+    server.stop();
+    let mut rest = Vec::new();
+    stream.read_to_end(&mut rest).ok();
+}

@@ -1,0 +1,145 @@
+// The page of one job while it runs: numbers of now, pictures that grow each second, and the report of the last
+// diagnosis with all its views, over one axis of time.
+
+import type { Report } from "../model";
+import type { Update } from "./model";
+import { Bands } from "./bands";
+import { type Controls, Strip } from "./strip";
+import { Columns, inflate } from "../column";
+import { History } from "./history";
+import { Page } from "../page";
+import { Store } from "../selection";
+import { ask, follow } from "./server";
+import { empty } from "./empty";
+import { files, findings, ranks } from "./sides";
+import { h } from "../element";
+import { keys } from "../keys";
+import { pictures } from "./pictures";
+import { plural } from "../format";
+import { single } from "../single";
+import { top } from "./top";
+
+/** Milliseconds between two builds of the tables beside the pictures. */
+const SIDES = 1000;
+
+interface Document { number: number; report: Report; columns: string }
+
+export class JobPage {
+  readonly node: HTMLElement;
+  readonly #key: string;
+  readonly #history = new History();
+  readonly #controls: Controls;
+  readonly #strip: Strip;
+  readonly #head = h("div", { class: "live-head" });
+  readonly #side = h("div", { class: "live-side" });
+  readonly #report = h("div", { class: "live-report" });
+  readonly #page: Page;
+  readonly #live: Bands[];
+  #shape = "";
+  #shown = 0;
+  #asking = false;
+  #sided = 0;
+  /** Milliseconds that updates took here, and seconds from an event to its pixels, of the last ones. */
+  #spent: number[] = [];
+  #waited: number[] = [];
+  #newest = 0;
+
+  constructor(key: string) {
+    this.#key = key;
+    const at = Number(new URLSearchParams(location.hash.replace(/^#/, "")).get("at") ?? "");
+    this.#controls = { moment: at > 0 ? at : null, paused: at > 0 };
+    const { report, columns } = empty(key, 1);
+    this.#page = new Page(report, columns, new Store());
+    this.#strip = new Strip(this.#history, this.#controls, () => this.#draw(true));
+    this.#live = pictures(this.#page, this.#history);
+    this.#page.plots.push(...this.#live);
+    this.node = h("div", { class: "live" }, top("jobs"), this.#head, this.#strip.node,
+      h("div", { class: "live-panes" }, this.#side, h("div", { class: "views" }, ...this.#live.map((one) => one.figure))), this.#report);
+    document.body.append(this.#page.tip.node, this.#page.tip.spoken);
+    keys(this.#page.store);
+    addEventListener("netra-theme", () => { this.#page.repaint(); this.#draw(true); });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { this.#page.repaint(); this.#draw(true); });
+    follow<Update>(`/api/jobs/${encodeURIComponent(key)}/stream`, "job", (update) => this.#take(update), (link) => { this.#strip.lost = link === "lost"; this.#strip.update(); });
+    setInterval(() => this.#strip.update(), 500);
+  }
+
+  #take(update: Update): void {
+    const begun = performance.now();
+    const first = this.#history.last === null, ends = update.state === "ended" && this.#history.last?.state !== "ended";
+    this.#history.take(update);
+    this.#strip.received();
+    if (first) this.#about(update);
+    if (!this.#controls.paused || first) this.#draw(first || ends);
+    document.documentElement.dataset["ready"] = "true";
+    this.#measure(performance.now() - begun, update);
+    if (update.diagnosis.number !== this.#shown && !this.#controls.paused) void this.#look(update.diagnosis.number);
+  }
+
+  /** What an update costs, and how long the event waited longest that is seen now for the first time: for whoever
+   *  measures. Pictures are drawn in the next frame. */
+  #measure(spent: number, update: Update): void {
+    const before = this.#newest, root = document.documentElement.dataset;
+    this.#newest = update.newest;
+    requestAnimationFrame((frame) => {
+      this.#spent.push(spent + performance.now() - frame);
+      if (before > 0 && update.newest > before && update.state === "running") this.#waited.push(Date.now() / 1000 - before);
+      for (const list of [this.#spent, this.#waited]) if (list.length > 50) list.shift();
+      root["update"] = Math.max(...this.#spent).toFixed(2);
+      root["waited"] = Math.max(0, ...this.#waited).toFixed(3);
+    });
+  }
+
+  #about(update: Update): void {
+    const when = new Date(update.start * 1000).toISOString().replace("T", " ").slice(0, 19);
+    document.title = `${(update.command ?? update.job).split(" ")[0]!.split("/").at(-1)}, live: I/O`;
+    this.#head.replaceChildren(h("h1", { title: update.command ?? "" }, update.command ?? update.job),
+      h("p", { class: "muted" }, [plural(update.ranks, "rank"), plural(update.hosts.length, "node"), `began ${when} UTC`, update.user ?? (update.uid === null ? "" : `user ${update.uid}`), `job ${update.job}`].filter(Boolean).join(" · ")));
+  }
+
+  /** Everything that grows; tables less often than pictures. */
+  #draw(all: boolean): void {
+    const { last } = this.#history, { moment } = this.#controls;
+    if (!last) return;
+    this.#page.share({ end: this.#history.end, ranks: last.ranks });
+    for (const one of this.#live) { one.moment = moment; one.take(); }
+    this.#page.redraw();
+    this.#strip.update();
+    const now = performance.now();
+    if (all || now - this.#sided >= SIDES) {
+      this.#sided = now;
+      this.#side.replaceChildren(findings(this.#history, moment), ranks(this.#history), files(this.#history));
+    }
+  }
+
+  /** Gets the report of a new diagnosis. */
+  async #look(number: number): Promise<void> {
+    if (this.#asking || number === 0) return;
+    this.#asking = true;
+    try {
+      const found = await ask<Document>(`/api/jobs/${encodeURIComponent(this.#key)}/report`);
+      const columns = new Columns(await inflate(found.columns), found.report.columns);
+      this.#feed(found.report, columns);
+      this.#shown = found.number;
+      document.documentElement.dataset["report"] = String(found.number);
+    } catch { /* the next update asks again */ } finally { this.#asking = false; }
+  }
+
+  #feed(report: Report, columns: Columns): void {
+    const chosen = this.#page.finding()?.slug;
+    this.#page.feed(report, columns);
+    // A finding keeps its place in the reader's mind, not in the list.
+    const at = report.findings.findIndex((one) => one.slug === chosen);
+    if (chosen !== undefined && at !== this.#page.store.now.finding) this.#page.store.choose({ finding: at < 0 ? null : at, only: at >= 0 && this.#page.store.now.only });
+    const shape = JSON.stringify([this.#page.marks.present(), report.targets.map((one) => one.layer), report.nodes?.layer ?? "", report.timeline.lanes.map((one) => one.layer), report.phases !== null, report.grids.map((one) => one.layer)]);
+    if (shape !== this.#shape) this.#rebuild(shape);
+  }
+
+  /** Other layers, or the first calls: the report's parts are made anew. Otherwise they only get newer data. */
+  #rebuild(shape: string): void {
+    this.#shape = shape;
+    this.#page.forget();
+    this.#page.plots.push(...this.#live);
+    this.#report.replaceChildren(h("h2", { class: "part" }, `The report so far`), ...single(this.#page).slice(1));
+    this.#page.redraw();
+  }
+}

@@ -1,0 +1,90 @@
+// The line above a running job: is it live, how far behind, what moves now; pause, and back in time.
+
+import type { History } from "./history";
+import { sum } from "./history";
+import { h } from "../element";
+import { bytes, count, percent, plural, seconds } from "../format";
+
+export interface Controls {
+  /** The moment that is looked at; nothing for now. */
+  moment: number | null;
+  paused: boolean;
+}
+
+export class Strip {
+  readonly node: HTMLElement;
+  readonly #history: History;
+  readonly #state = h("span", { class: "state", role: "status" });
+  readonly #numbers = h("dl", { class: "numbers" });
+  readonly #pause = h("button", { type: "button", id: "pause" }, "pause");
+  readonly #back = h("input", { type: "range", id: "moment", min: "0", max: "1000", step: "1", value: "1000", "aria-label": "moment" });
+  readonly #when = h("span", { class: "muted", id: "when" });
+  readonly #link = h("button", { type: "button", class: "quiet", id: "share" }, "copy link to this moment");
+  readonly controls: Controls;
+  lost = false;
+  #received = performance.now();
+
+  constructor(history: History, controls: Controls, changed: () => void) {
+    this.#history = history;
+    this.controls = controls;
+    this.#pause.addEventListener("click", () => { controls.paused = !controls.paused; if (!controls.paused) controls.moment = null; changed(); this.update(); });
+    this.#back.addEventListener("input", () => {
+      const share = Number(this.#back.value) / 1000;
+      controls.moment = share >= 1 ? null : share * history.end;
+      changed(); this.update();
+    });
+    this.#link.addEventListener("click", () => {
+      const words = new URLSearchParams(location.hash.replace(/^#/, ""));
+      words.set("at", (controls.moment ?? history.end).toFixed(2));
+      history.last && window.history.replaceState(null, "", `${location.pathname}#${words.toString()}`);
+      void navigator.clipboard?.writeText(location.href);
+      this.#link.textContent = "copied";
+      setTimeout(() => { this.#link.textContent = "copy link to this moment"; }, 1500);
+    });
+    this.node = h("section", { class: "strip", "aria-label": "Now" }, this.#state, this.#numbers,
+      h("div", { class: "scrub" }, this.#pause, this.#back, this.#when, this.#link));
+  }
+
+  received(): void { this.#received = performance.now(); }
+
+  update(): void {
+    const last = this.#history.last;
+    if (!last) return;
+    const { moment, paused } = this.controls, running = last.state === "running", age = (performance.now() - this.#received) / 1000;
+    const lag = last.lag + age;
+    const words = this.lost ? "the server is gone; trying again" : paused ? "paused" : running ? `live, ${lag.toFixed(1)} s behind` : `ended after ${seconds(last.elapsed)}`;
+    this.#state.className = `state ${this.lost ? "lost" : paused ? "paused" : running ? "live" : "ended"}`;
+    this.#state.textContent = words;
+    this.#state.dataset["lag"] = lag.toFixed(3);
+    this.#pause.textContent = paused ? "go on" : "pause";
+    if (moment === null) this.#back.value = "1000";
+    this.#when.textContent = moment === null ? (paused ? "paused" : running ? "now" : "the end") : `${seconds(moment)} after the start`;
+    this.#numbers.replaceChildren(...this.#values(moment).flatMap(([name, value, id]) => [h("dt", {}, name), h("dd", { id: `now-${id}` }, value)]));
+  }
+
+  /** Numbers of now, or of the second that is looked at. */
+  #values(moment: number | null): [string, string, string][] {
+    const last = this.#history.last!, step = moment === null ? null : this.#history.at(moment), width = this.#history.width;
+    const of = (way: number, part: 2 | 3) => step ? (sum(step, 0, way, part) + sum(step, 1, way, part)) / width : 0;
+    const calls = [0, 1, 2, 3].reduce((all, way) => all + of(way, 2), 0);
+    const [read, written, rate] = moment === null ? [last.read_rate, last.write_rate, last.call_rate] : [of(0, 3), of(1, 3), calls];
+    const found = moment === null ? last.diagnosis.standings.filter((one) => one.gone === null) : this.#history.standing(moment);
+    const values: [string, string, string][] = [
+      ["reading", `${bytes(read)}/s`, "read-rate"], ["writing", `${bytes(written)}/s`, "write-rate"], ["calls", `${count(rate)}/s`, "call-rate"],
+      ["findings", plural(found.length, "finding"), "findings"],
+    ];
+    if (moment === null) values.push(["read", bytes(last.bytes_read), "read"], ["written", bytes(last.bytes_written), "written"],
+      ["reads, writes", `${count(last.reads)}, ${count(last.writes)}`, "calls"], ["in calls", percent(last.share), "share"], ["events", trust(last.completeness), "events"]);
+    return values;
+  }
+}
+
+/** What became of the events, in a few words. */
+export function trust(found: { complete: boolean; produced: number; delivered: number; in_flight: number; dropped: { reason: string; says: string; events: number }[]; missed_here: number }): string {
+  // What a setting keeps out is not missed.
+  const lost = found.dropped.filter((one) => one.reason !== "excluded" && one.reason !== "filtered").reduce((all, one) => all + one.events, 0) + found.missed_here;
+  if (found.complete) return `all ${count(found.produced)}`;
+  const words = [`${count(found.delivered)} of ${count(found.produced)}`];
+  if (lost > 0) words.push(`${count(lost)} lost`);
+  return words.join(", ");
+}

@@ -1,0 +1,130 @@
+//! The live page of a job that makes a hundred thousand events a second, with three pages that follow:
+//! processor time of its server, what an update costs a page, and how long an event waits until it is
+//! seen. Node daemon, server, job and browser share this machine.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use netra_e2e::Program;
+use serde_json::Value;
+
+use super::measured::{self, Row, Target};
+use crate::place::{cargo, output, root, run as start, target};
+use crate::{artifact, web};
+
+/// Events a second; `cargo xtask bench live SECONDS` chooses for how long.
+const RATE: u64 = 100_000;
+const SECONDS: u64 = 30;
+const PAGES: u64 = 3;
+/// The kernel's clock ticks a second, as `/proc` counts processor time.
+const TICKS: f64 = 100.0;
+
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
+impl Running {
+    /// Processor seconds so far.
+    fn seconds(&self) -> Result<f64> {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.0.id()))?;
+        let fields: Vec<&str> =
+            stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+        let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok());
+        let both = ticks(11).zip(ticks(12)).context("no processor time")?;
+        Ok((both.0 + both.1) / TICKS)
+    }
+}
+
+/// `cargo xtask bench live [SECONDS]`.
+pub(crate) fn run(words: &[String]) -> Result<()> {
+    let seconds = words.first().map_or(Ok(SECONDS), |word| word.parse()).context("SECONDS")?;
+    let Some(chromium) = web::browser() else { bail!("no browser is installed") };
+    let measuring = web::measuring("live.js")?;
+    let build = ["build", "--release", "--package", "netra-cli", "--no-default-features"];
+    start(&mut cargo(&[&build[..], &["--features", "serve"]].concat()))?;
+    let netra = target().join("release/netra");
+    let folder = folder()?;
+    let library = artifact::build()?;
+    let paced = Program::c("paced").compile(&root().join("e2e/load/paced.c"))?;
+    let mut daemon = Command::new(&netra);
+    let _daemon = Running(daemon.arg("daemon").arg(folder.join("node.toml")).spawn()?);
+    let ready = folder.join("state/addresses");
+    while !ready.exists() {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let (server, address) = serve(&netra, &folder)?;
+    let mut job = Command::new(paced);
+    job.arg(folder.join("data")).arg(RATE.to_string()).arg((seconds + 20).to_string());
+    job.env("LD_PRELOAD", &library).env("NETRA_JOB", "bench").env("NETRA_STREAM", "on");
+    job.env("NETRA_LOSSLESS", "1GiB").env("NETRA_SEGMENT_DIR", folder.join("segments"));
+    job.env("NETRA_LOG_DIR", folder.join("logs"));
+    let _job = Running(job.spawn().context("starting the job")?);
+    // The server must know the job before a page can ask for it.
+    std::thread::sleep(Duration::from_secs(2));
+    let address = address.replacen("/#", "/jobs/bench#", 1);
+    let (before, began) = (server.seconds()?, std::time::Instant::now());
+    let mut browse = Command::new("node");
+    browse.arg(measuring).arg(&address).arg(PAGES.to_string()).arg(seconds.to_string());
+    browse.env("NETRA_CHROMIUM", chromium);
+    let found: Value = serde_json::from_slice(&output(&mut browse)?).context("the browser")?;
+    let share = (server.seconds()? - before) / began.elapsed().as_secs_f64();
+    let command = format!("netra serve, {RATE} events a second, {PAGES} pages, {seconds} s");
+    let row = |name: &str, unit, value, limit| Row {
+        name: name.to_owned(),
+        unit,
+        command: command.clone(),
+        value,
+        peer: None,
+        target: Target::Below(limit),
+    };
+    let number = |key: &str| found[key].as_f64().with_context(|| format!("no {key}"));
+    measured::keep(
+        "live",
+        &[
+            row("server: share of one core", "%", 100.0 * share, 10.0),
+            row("page: main thread, longest update", "ms", number("update_ms")?, 8.0),
+            row("an event until it is seen, longest", "s", number("waited_s")?, 2.0),
+        ],
+    )
+}
+
+/// A place for a daemon and its job, emptied.
+fn folder() -> Result<PathBuf> {
+    let folder = target().join("bench-live");
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    for name in ["segments", "logs"] {
+        fs::create_dir_all(folder.join(name))?;
+    }
+    let text = "name = \"node\"\nstate = \"@/state\"\n[node]\nsegments = [\"@/segments\"]\n\
+                [[listen]]\naddress = \"unix:@/daemon.sock\"\n[[sink]]\nkind = \"null\"\n";
+    fs::write(folder.join("node.toml"), text.replace('@', &folder.display().to_string()))?;
+    Ok(folder)
+}
+
+/// Starts the page's server; where it is.
+fn serve(netra: &Path, folder: &Path) -> Result<(Running, String)> {
+    let mut command = Command::new(netra);
+    command.args(["serve", "--listen", "127.0.0.1:0", "--daemon"]);
+    command.arg(format!("unix:{}", folder.join("daemon.sock").display()));
+    let mut child = command.stderr(Stdio::piped()).spawn().context("starting the server")?;
+    let mut lines = BufReader::new(child.stderr.take().context("no pipe")?).lines();
+    let server = Running(child);
+    let found = lines
+        .by_ref()
+        .map_while(Result::ok)
+        .find_map(|line| line.strip_prefix("netra: http").map(|rest| format!("http{rest}")));
+    // It goes on to speak: somebody has to listen.
+    std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
+    Ok((server, found.context("the server says no address")?))
+}
