@@ -141,12 +141,6 @@ impl Site {
         DAEMONS.iter().rev().map(|name| self.start(name)).collect()
     }
 
-    /// Whether a daemon has said something.
-    pub(crate) fn has_said(&self, name: &str, what: &str) -> bool {
-        let said = fs::read_to_string(self.path(&format!("{name}.log")));
-        said.is_ok_and(|said| said.contains(what))
-    }
-
     /// The folder of the segments of this user.
     pub(crate) fn segments(&self) -> Vec<PathBuf> {
         let folder = format!("segments/netra-{}", rustix::process::geteuid().as_raw());
