@@ -233,7 +233,7 @@ impl Setup {
         let (count, rounds) = match (case.lanes, case.threads) {
             (Lanes::Fresh, _) => (5_000, 20),
             (_, 1) => (20_000, 20),
-            _ if tool.is_none() => (200_000, 200),
+            _ if tool.is_none() && case.op != "add" => (200_000, 200),
             _ => (20_000, 200),
         };
         let mut command = self.program(tool, trace);
