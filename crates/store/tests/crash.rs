@@ -4,6 +4,7 @@
 //! is full. Then another process goes on from the mark that was kept last. `NETRA_LONG=1` makes ten times as many, `NETRA_SEED` repeats.
 #![expect(clippy::unwrap_used, reason = "a test that can not go on ends there")]
 
+mod folder;
 mod generate;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use std::time::Duration;
 use datafusion::arrow::array::AsArray as _;
 use datafusion::arrow::datatypes::Int64Type;
 use datafusion::prelude::SessionContext;
+use folder::folder;
 use generate::{Maker, mix};
 use netra_store::{Ingest, Place, Step, Store, Watch};
 use netra_stream::batch::{Batch, Images, Payload};
@@ -162,7 +164,7 @@ impl World {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
         World {
-            folder: tempfile::tempdir().unwrap(),
+            folder: folder(),
             runtime: runtime.unwrap(),
             trap: Arc::default(),
             spool,
@@ -342,7 +344,7 @@ fn every_event_is_there_once_whatever_ends_the_hub() {
 
 #[test]
 fn two_hubs_commit_at_once_and_lose_nothing() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let hub = |id: u64| {
         let folder = folder.path().to_owned();
         std::thread::spawn(move || {

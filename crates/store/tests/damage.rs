@@ -1,6 +1,8 @@
 //! Bad data: what is wrong is named, and the rest keeps working.
 #![expect(clippy::unwrap_used, reason = "a test that can not go on ends there")]
 
+mod folder;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,6 +10,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::AsArray as _;
 use datafusion::arrow::datatypes::Int64Type;
 use datafusion::prelude::SessionContext;
+use folder::folder;
 use netra_store::{Cell, Error, Place, Sheet, Store};
 
 async fn write(store: &Store, table: &str, rows: i64) {
@@ -56,7 +59,7 @@ fn only_file(folder: &Path, table: &str) -> PathBuf {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_table_of_a_newer_netra_is_named_and_others_are_read() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let store = Store::create(Place::directory(folder.path()).unwrap()).unwrap();
     write(&store, "messages", 3).await;
     metric(&store).await;
@@ -81,7 +84,7 @@ async fn a_table_of_a_newer_netra_is_named_and_others_are_read() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn foreign_things_are_named_and_left_alone() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let store = Store::create(Place::directory(folder.path()).unwrap()).unwrap();
     metric(&store).await;
     fs::write(folder.path().join("notes.txt"), "mine").unwrap();
@@ -100,7 +103,7 @@ async fn foreign_things_are_named_and_left_alone() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn corrupt_files_are_named() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let store = Store::create(Place::directory(folder.path()).unwrap()).unwrap();
     write(&store, "messages", 1000).await;
     metric(&store).await;
@@ -135,7 +138,7 @@ async fn corrupt_files_are_named() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_table_that_is_removed_under_us_is_named_and_begins_anew() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let store = Store::create(Place::directory(folder.path()).unwrap()).unwrap();
     write(&store, "messages", 3).await;
     metric(&store).await;

@@ -1,6 +1,7 @@
 //! A whole hub: frames go into its intake, lie in its spool, and end in the store; it is stopped and started in between.
 #![expect(clippy::unwrap_used, reason = "a test that can not go on ends there")]
 
+mod folder;
 mod generate;
 
 use std::io;
@@ -11,6 +12,7 @@ use std::time::{Duration, Instant};
 use datafusion::arrow::array::AsArray as _;
 use datafusion::arrow::datatypes::Int64Type;
 use datafusion::prelude::SessionContext;
+use folder::folder;
 use generate::Maker;
 use netra_store::{Ingest, Place, Store};
 use netra_stream::clock::Clock;
@@ -44,7 +46,7 @@ fn count(runtime: &tokio::runtime::Runtime, store: &Store) -> i64 {
 
 #[test]
 fn a_hub_shows_at_once_and_keeps_what_it_was_given() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     for turn in 0..3 {
         let place = Place::directory(&folder.path().join("store")).unwrap();

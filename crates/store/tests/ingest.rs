@@ -1,6 +1,7 @@
 //! Frames become rows: seen at once, committed once, the same after a restart at any moment.
 #![expect(clippy::unwrap_used, reason = "a test that can not go on ends there")]
 
+mod folder;
 mod generate;
 
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use datafusion::arrow::datatypes::Int64Type;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::arrow::util::pretty::pretty_format_batches;
 use datafusion::prelude::SessionContext;
+use folder::folder;
 use generate::Maker;
 use netra_event::frame::{Kind, Producer};
 use netra_store::{Ingest, Place, Store};
@@ -35,7 +37,7 @@ const SPOOL: u64 = 77;
 
 impl Bench {
     fn new() -> Bench {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = folder();
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
         let runtime = runtime.worker_threads(2).enable_all().build().unwrap();
         let store = Arc::new(Store::create(Place::directory(folder.path()).unwrap()).unwrap());

@@ -3,6 +3,7 @@
 //! `NETRA_TEST_PYTHON` names a Python that has them; `cargo xtask test` sets it.
 #![expect(clippy::unwrap_used, reason = "a test that can not go on ends there")]
 
+mod folder;
 mod row;
 
 use std::fs::File;
@@ -11,6 +12,7 @@ use std::process::Command;
 use datafusion::arrow::compute::concat_batches;
 use datafusion::prelude::SessionContext;
 use deltalake::parquet::arrow::ArrowWriter;
+use folder::folder;
 use netra_store::schema::TABLES;
 use netra_store::{Place, Store};
 use row::rows;
@@ -21,7 +23,7 @@ async fn others_read_the_same_rows() {
         eprintln!("skipped: deltalake, Polars, DuckDB: NETRA_TEST_PYTHON is not set");
         return;
     };
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let (place, ours) = (folder.path().join("store"), folder.path().join("ours"));
     std::fs::create_dir(&ours).unwrap();
     let store = Store::create(Place::directory(&place).unwrap()).unwrap();

@@ -1,6 +1,7 @@
 //! Rows that go in come out: every table, every kind of column, over several days and commits.
 #![expect(clippy::unwrap_used, reason = "a test that can not go on ends there")]
 
+mod folder;
 mod row;
 
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use datafusion::arrow::datatypes::Int64Type;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::arrow::util::pretty::pretty_format_batches;
 use datafusion::prelude::SessionContext;
+use folder::folder;
 use netra_store::schema::TABLES;
 use netra_store::{Mark, Place, Store};
 use row::rows;
@@ -28,7 +30,7 @@ async fn number(store: &Store, question: &str) -> i64 {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_table_gives_back_what_it_got() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let store = Store::create(Place::directory(folder.path()).unwrap()).unwrap();
     for table in TABLES.iter() {
         let both = [rows(table, 0..5), rows(table, 5..11)];
@@ -58,7 +60,7 @@ async fn every_table_gives_back_what_it_got() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_mark_is_in_a_table_once() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let store = Store::create(Place::directory(folder.path()).unwrap()).unwrap();
     let events = netra_store::schema::table("events").unwrap();
     let mark = |position| Mark { name: "hub".to_owned(), position };
@@ -75,7 +77,7 @@ async fn a_mark_is_in_a_table_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_writers_lose_nothing() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let events = netra_store::schema::table("events").unwrap();
     let writers = (0..2).map(|writer| {
         let store = Store::create(Place::directory(folder.path()).unwrap()).unwrap();
@@ -97,7 +99,7 @@ async fn two_writers_lose_nothing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn filters_rule_files_out() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let store = Store::create(Place::directory(folder.path()).unwrap()).unwrap();
     let events = netra_store::schema::table("events").unwrap();
     for day in 0..4 {
@@ -121,7 +123,7 @@ async fn filters_rule_files_out() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rows_that_do_not_fit_are_named() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let store = Store::create(Place::directory(folder.path()).unwrap()).unwrap();
     let batch = rows(netra_store::schema::table("ledger").unwrap(), 0..1);
     let wrong = store.append("metrics", &[batch], None).await.unwrap_err().to_string();
