@@ -304,7 +304,8 @@ macro_rules! export_jump {
     (@3 $hook:path) => { $crate::export_jump!(@with "mov x3, x30", $hook) };
     (@4 $hook:path) => { $crate::export_jump!(@with "mov x4, x30", $hook) };
     (@5 $hook:path) => { $crate::export_jump!(@with "mov x5, x30", $hook) };
-    (@6 $hook:path) => { $crate::export_jump!(@with "mov x6, x30", $hook) };
+    // As on x86-64 the hook does without its call site; variadic functions have arguments there.
+    (@6 $hook:path) => { $crate::export_jump!(@with "nop", $hook) };
     (@with $load:literal, $hook:path) => {
         core::arch::naked_asm!($load, concat!($crate::jump!(), " {hook}"), hook = sym $hook)
     };
