@@ -41,6 +41,24 @@ impl Meaning {
             }
         }
     }
+
+    /// The other way: an event's offset, length and result. What a failed call would have given is not kept.
+    pub(crate) fn fields(self, kind: Option<Kind>, error: Option<u32>) -> (i64, u64, i64) {
+        let (offset, length, gave) = match kind {
+            Some(Kind::Read | Kind::Write) => (self.offset, self.length, self.bytes),
+            Some(Kind::Open | Kind::Duplicate | Kind::Process) => {
+                let gave = self.result.unwrap_or(0);
+                (self.argument, gave, gave)
+            }
+            Some(Kind::Close | Kind::Seek) => {
+                let asked = self.argument.unwrap_or(0);
+                (self.offset, asked, asked)
+            }
+            _ => (self.offset, self.length, self.result.unwrap_or(self.length)),
+        };
+        let result = error.map_or(gave, |error| -i64::from(error));
+        (offset.unwrap_or(NO_OFFSET), length.cast_unsigned(), result)
+    }
 }
 
 /// What a kind of call is called in `op`.
@@ -100,7 +118,14 @@ mod tests {
 
     #[track_caller]
     fn means(found: (Event, Option<Kind>), want: Meaning) {
-        assert_eq!(Meaning::of(&found.0, found.1), want);
+        let (event, kind) = found;
+        assert_eq!(Meaning::of(&event, kind), want);
+        let error = event.failed.then(|| u32::try_from(-event.result).unwrap());
+        assert_eq!(
+            want.fields(kind, error),
+            (event.offset, event.length, event.result),
+            "and back"
+        );
     }
 
     #[test]

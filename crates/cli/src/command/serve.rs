@@ -1,6 +1,7 @@
 //! `netra serve`: running jobs on a page, for browsers and programs.
 
 use std::fs;
+use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -8,7 +9,13 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 use netra_show::live::{Doctor, Live, follow};
+#[cfg(feature = "store")]
+use netra_show::serve::Stored;
 use netra_show::serve::{Server, Settings, User, Users, make_token};
+#[cfg(feature = "store")]
+use netra_store::ask::{Ground, Limits};
+#[cfg(feature = "store")]
+use netra_store::{Place, Store};
 use netra_stream::clock::Clock;
 use netra_stream::stop::Stop;
 use signal_hook::consts::signal::{SIGINT, SIGTERM};
@@ -35,6 +42,10 @@ Examples:
   netra serve
   netra serve --daemon tcp:hub1:4040 --munge --users /etc/netra/users.toml --listen 0.0.0.0:8080 --host hub1";
 
+/// A question over HTTP takes no longer.
+#[cfg(feature = "store")]
+const LONGEST_QUESTION: std::time::Duration = std::time::Duration::from_secs(300);
+
 /// Which daemon, where, and for whom.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -51,6 +62,10 @@ pub(crate) struct Args {
     /// A file of thresholds and silenced rules, beside /etc/netra/report.toml and your own
     #[arg(long, value_name = "FILE")]
     thresholds: Option<PathBuf>,
+    /// A store to answer questions from (/api/sql); without it your own, where there is one
+    #[cfg(feature = "store")]
+    #[arg(long, value_name = "DIR|URL")]
+    store: Option<String>,
     #[command(flatten)]
     alarm: Alarm,
     #[command(flatten)]
@@ -72,7 +87,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         users,
         names: names(),
     };
-    let server = Server::start(settings, Arc::clone(&live), Arc::clone(&clock))
+    let server = start(args, settings, Arc::clone(&live), Arc::clone(&clock))?
         .with_context(|| format!("listening on {}", args.listen))?;
     match token {
         Some(token) => eprintln!("netra: {}", address(server.address, "", &token)),
@@ -89,6 +104,35 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     });
     server.stop();
     Ok(ExitCode::SUCCESS)
+}
+
+/// Over the store, if there is one.
+fn start(
+    #[cfg_attr(not(feature = "store"), expect(unused_variables, reason = "it says which store"))]
+    args: &Args,
+    settings: Settings,
+    live: Arc<Live>,
+    clock: Arc<Clock>,
+) -> Result<io::Result<Server>> {
+    #[cfg(feature = "store")]
+    if let Some(stored) = stored(args.store.as_deref())? {
+        return Ok(Server::start_over(stored, settings, live, clock));
+    }
+    Ok(Server::start(settings, live, clock))
+}
+
+/// The store that was named must be there; one's own need not.
+#[cfg(feature = "store")]
+fn stored(named: Option<&str>) -> Result<Option<Stored>> {
+    let store = match named {
+        Some(text) => Store::open(Place::parse(text)?)?,
+        None => match Store::open(Place::usual()?) {
+            Ok(store) => store,
+            Err(_) => return Ok(None),
+        },
+    };
+    let limits = Limits { timeout: Some(LONGEST_QUESTION), ..Limits::default() };
+    Ok(Some(Stored { source: Arc::new(store), ground: Ground::new(&limits)? }))
 }
 
 /// Those of the file; without one whoever started this, and their token.

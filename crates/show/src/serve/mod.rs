@@ -13,6 +13,8 @@ mod report;
 mod route;
 mod session;
 mod site;
+#[cfg(feature = "store")]
+mod sql;
 mod stream;
 mod update;
 mod user;
@@ -35,6 +37,8 @@ use crate::live::Live;
 use report::Reports;
 
 pub use guard::Hosts;
+#[cfg(feature = "store")]
+pub use sql::Stored;
 pub use user::{User, Users, make_token};
 
 /// What is served, and to whom.
@@ -64,6 +68,8 @@ pub(crate) struct Served {
     viewers: AtomicUsize,
     stopping: watch::Receiver<bool>,
     reports: Reports,
+    #[cfg(feature = "store")]
+    stored: Option<Stored>,
 }
 
 impl Served {
@@ -88,6 +94,35 @@ impl Server {
     /// # Errors
     /// The address can not be listened on.
     pub fn start(settings: Settings, live: Arc<Live>, clock: Arc<Clock>) -> io::Result<Server> {
+        Server::begin(
+            settings,
+            live,
+            clock,
+            #[cfg(feature = "store")]
+            None,
+        )
+    }
+
+    /// The same, and answers questions to a store too.
+    ///
+    /// # Errors
+    /// The address can not be listened on.
+    #[cfg(feature = "store")]
+    pub fn start_over(
+        stored: Stored,
+        settings: Settings,
+        live: Arc<Live>,
+        clock: Arc<Clock>,
+    ) -> io::Result<Server> {
+        Server::begin(settings, live, clock, Some(stored))
+    }
+
+    fn begin(
+        settings: Settings,
+        live: Arc<Live>,
+        clock: Arc<Clock>,
+        #[cfg(feature = "store")] stored: Option<Stored>,
+    ) -> io::Result<Server> {
         let listener = TcpListener::bind(settings.address)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
@@ -103,6 +138,8 @@ impl Server {
             viewers: AtomicUsize::new(0),
             stopping: stopping.clone(),
             reports: Reports::default(),
+            #[cfg(feature = "store")]
+            stored,
         });
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)

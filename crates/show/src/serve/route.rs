@@ -96,6 +96,19 @@ pub(super) const ROWS: &[Row] = &[
         public: false,
         handler: || get(site::site),
     },
+    #[cfg(feature = "store")]
+    Row {
+        path: "/api/sql",
+        method: "get",
+        says: "Rows of the store's tables, those that one may see, as Arrow, JSON, lines of JSON, CSV or Parquet.",
+        query: &[
+            ("q", "the question, in SQL"),
+            ("format", "arrow, json, jsonl, csv or parquet; else the Accept header decides"),
+        ],
+        answer: JSON,
+        public: false,
+        handler: || get(super::sql::ask),
+    },
     Row {
         path: "/api/stream",
         method: "get",

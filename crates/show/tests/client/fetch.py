@@ -1,4 +1,4 @@
-"""Asks over HTTP. Arguments: the server, rows in events."""
+"""Asks over HTTP. Arguments: the server, rows in events, the token of one who sees all, of one who sees nothing."""
 import csv
 import io
 import json
@@ -10,7 +10,10 @@ import urllib.request
 import polars
 import pyarrow.ipc
 
-server, rows = sys.argv[1], int(sys.argv[2])
+server, rows, token, stranger = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4]
+opener = urllib.request.build_opener()
+opener.addheaders = [("Authorization", f"Bearer {token}")]
+urllib.request.install_opener(opener)
 
 
 def url(sql, form):
@@ -41,4 +44,15 @@ for sql, status, word in (
         raise AssertionError(f"nothing was refused: {sql}")
     except urllib.error.HTTPError as error:
         assert error.code == status and word in error.read().decode(), (sql, error.code)
+
+# Rights are those of whoever asks; without a token there is no answer.
+count = url("SELECT count(*) AS n FROM events", "json")
+opener.addheaders = [("Authorization", f"Bearer {stranger}")]
+assert json.load(urllib.request.urlopen(count)) == [{"n": 0}]
+opener.addheaders = []
+try:
+    urllib.request.urlopen(count)
+    raise AssertionError("nobody was asked for a token")
+except urllib.error.HTTPError as error:
+    assert error.code == 401, error.code
 print("ok")

@@ -7,6 +7,7 @@ use netra_stream::render::{About, File, Process, Reference, Render};
 use netra_stream::source::Timed;
 
 use crate::Result;
+use crate::meaning::Meaning;
 use crate::recall::{Called, Order, Recall};
 
 /// What was rendered.
@@ -78,19 +79,23 @@ fn about(call: &Called<'_>, head: &crate::recall::Head) -> About {
 fn timed(call: &Called<'_>) -> Timed {
     let whole = |number: i64| u64::try_from(number).unwrap_or(0);
     let (start, took) = (whole(call.start), whole(call.took));
-    let code = code(call).map_or(0, Function::code);
+    let function = code(call);
+    let meaning = Meaning {
+        offset: call.offset,
+        length: call.length,
+        bytes: call.bytes,
+        result: call.result,
+        argument: call.argument,
+    };
+    let (offset, length, result) = meaning.fields(function.map(Function::kind), call.error);
     let event = Event {
         start,
         duration: took,
-        // Opens, seeks and duplicates have what they were asked in these two places.
-        offset: call.offset.or(call.argument).unwrap_or(-1),
-        length: if call.length > 0 { whole(call.length) } else { whole(call.result.unwrap_or(0)) },
-        result: match call.error {
-            Some(error) => -i64::from(error),
-            None => call.result.unwrap_or(call.bytes),
-        },
+        offset,
+        length,
+        result,
         file: 0,
-        code,
+        code: function.map_or(0, Function::code),
         failed: call.error.is_some(),
         site: 0,
         parent: u32::try_from(call.parent).unwrap_or(0),

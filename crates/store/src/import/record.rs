@@ -165,17 +165,20 @@ impl Tables {
     }
 }
 
-/// The columns of a module's counters, in the order of the format: whole numbers, then fractions.
-pub(crate) fn counters(module: Module) -> &'static (Vec<String>, Vec<String>) {
+/// Names of columns: of whole numbers, then of fractions.
+type Names = (Vec<String>, Vec<String>);
+
+/// The columns of a module's counters, in the order of the format.
+pub(crate) fn counters(module: Module) -> &'static Names {
     use std::collections::HashMap;
     use std::sync::LazyLock;
-    static ALL: LazyLock<HashMap<Module, (Vec<String>, Vec<String>)>> =
+    static ALL: LazyLock<HashMap<Module, Names>> =
         LazyLock::new(|| Module::ALL.iter().map(|&module| (module, columns(module))).collect());
-    static NONE: (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    static NONE: Names = (Vec::new(), Vec::new());
     ALL.get(&module).unwrap_or(&NONE)
 }
 
-fn columns(module: Module) -> (Vec<String>, Vec<String>) {
+fn columns(module: Module) -> Names {
     let small = |name: &&str| name.to_ascii_lowercase();
     let table = counter::current(module);
     let mut ints: Vec<String> =

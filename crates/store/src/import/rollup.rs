@@ -38,6 +38,9 @@ impl Sums {
 /// Whose calls: rank, node and program.
 type Who = (i64, String, String);
 
+/// Who it was by number; layer, operation and function; the file.
+type Use = (usize, [String; 3], Option<RecordId>);
+
 /// Roll-ups of the events of one job.
 #[derive(Debug, Default)]
 pub(super) struct RollUps {
@@ -45,7 +48,7 @@ pub(super) struct RollUps {
     /// By second, layer, operation, file system and mount.
     seconds: HashMap<(usize, i64, [String; 4]), Sums>,
     /// By layer, operation, function, and the file.
-    functions: HashMap<(usize, [String; 3], Option<RecordId>), (Sums, [Option<String>; 3])>,
+    functions: HashMap<Use, (Sums, [Option<String>; 3])>,
 }
 
 impl RollUps {

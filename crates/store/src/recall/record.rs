@@ -194,7 +194,7 @@ impl Recall {
 enum More<'a> {
     Nothing,
     File(super::column::Longs<'a>),
-    Uuids([super::column::Texts; 2], Option<[super::column::Longs<'a>; 2]>),
+    Uuids(Box<[super::column::Texts; 2]>, Option<[super::column::Longs<'a>; 2]>),
     Servers(&'a ListArray),
     Apmpi(&'a BooleanArray, [&'a Float64Array; 2], &'a ListArray),
     Apxc(&'a ListArray, &'a ListArray),
@@ -211,7 +211,8 @@ impl<'a> More<'a> {
                     }
                     _ => None,
                 };
-                More::Uuids([columns.texts("pool")?, columns.texts("container")?], object)
+                let names = [columns.texts("pool")?, columns.texts("container")?];
+                More::Uuids(Box::new(names), object)
             }
             Module::Mdhim => More::Servers(columns.lists("servers")?),
             Module::Apmpi => More::Apmpi(
@@ -230,8 +231,8 @@ impl<'a> More<'a> {
                 Some(file) => Extra::File(RecordId(file.cast_unsigned())),
                 None => Extra::None,
             },
-            More::Uuids([pool, container], object) => {
-                let [pool, container] = [pool, container].map(|texts| uuid(texts.get(row)));
+            More::Uuids(names, object) => {
+                let [pool, container] = names.each_ref().map(|texts| uuid(texts.get(row)));
                 match object {
                     Some([high, low]) => {
                         let half = |column: &super::column::Longs<'_>| {
