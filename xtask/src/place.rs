@@ -22,6 +22,14 @@ pub(crate) fn cargo(words: &[&str]) -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
     command.args(words).current_dir(root());
+    // What `cargo run` told this program is not meant for others: some build scripts look at it, and everything that
+    // stands on them (half of all dependencies) would be compiled once for `cargo xtask` and once for plain `cargo`.
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_MANIFEST_") || text.starts_with("CARGO_PKG_") {
+            command.env_remove(&name);
+        }
+    }
     command
 }
 
