@@ -44,6 +44,10 @@ pub(super) struct Places {
     executables: Vec<String>,
 }
 
+/// A frame of a stored stack: path and build id of its object, where that is known, and the address in it.
+#[cfg(feature = "store")]
+pub(super) type StoredFrame = (Option<(String, Vec<u8>)>, u64);
+
 impl Places {
     /// Begins with the sites of a process.
     pub(super) fn enter(&mut self, view: &View<'_>) {
@@ -74,7 +78,7 @@ impl Places {
 
     /// The place of a stack whose objects are known by path and build id, innermost frame first.
     #[cfg(feature = "store")]
-    pub(super) fn place(&mut self, frames: Vec<(Option<(String, Vec<u8>)>, u64)>) -> u32 {
+    pub(super) fn place(&mut self, frames: Vec<StoredFrame>) -> u32 {
         let frames = frames.into_iter().map(|(object, address)| {
             let object = object.map(|(path, build_id)| self.image(Image { path, build_id }));
             (object, address)
