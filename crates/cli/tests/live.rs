@@ -72,7 +72,9 @@ fn start(steps: u32) -> Option<Live> {
         "file": "slow-rank.dat", "bytes_read": 0, "reads": 0, "ranks": ranks, "writes": writes,
         "bytes_written": u64::from(steps) * block * u64::from(ranks),
     });
-    let mut command = launch.command(&folder.path().join("run")).expect("a command");
+    let place = folder.path().join("run");
+    std::fs::create_dir(&place).expect("a folder");
+    let mut command = launch.command(&place).expect("a command");
     let library = Tool::netra().expect("the library is built");
     command.env("NETRA_PRELOAD", library.library()).env("XDG_DATA_HOME", folder.path());
     command.env("NETRA_SEGMENT_DIR", folder.path().join("segments"));
