@@ -35,13 +35,17 @@ impl Ran {
             Scene::new(&format!("job-{how}-{}", mpi.name.replace(' ', "-"))).expect("a scene");
         let mut bare = mpi.launch(&words);
         bare.current_dir(scene.work());
-        let bare = Outcome::of(&mut bare, &scene, PATIENCE).expect("it ends");
+        let mut bare = Outcome::of(&mut bare, &scene, PATIENCE).expect("it ends");
         scene.clear().expect("an empty scene");
         let mut with = mpi.launch(&words);
         with.current_dir(scene.work());
         with.envs(Tool::netra().expect("the library").environment(&scene));
         with.envs(settings.iter().copied());
-        let with = Outcome::of(&mut with, &scene, PATIENCE).expect("it ends");
+        let mut with = Outcome::of(&mut with, &scene, PATIENCE).expect("it ends");
+        // In which order a launcher mixes what its ranks say is its own affair, down to single line ends.
+        for said in [&mut bare.stdout, &mut with.stdout] {
+            said.sort_unstable();
+        }
         Ran { scene, bare, with }
     }
 

@@ -167,8 +167,7 @@ mod tests {
     fn people_get_aligned_columns_with_units() {
         let rows =
             two_columns(vec![Some("/a"), Some("/long"), None], vec![Some(5), None, Some(1234)]);
-        let want = "\
- file  | read
+        let want = " file  | read
        | bytes
 -------+-------
  /a    |     5

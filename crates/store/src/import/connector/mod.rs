@@ -202,7 +202,7 @@ mod tests {
         let file = file("{\"a\":1}\n");
         let refused = read(file.path(), Kind::Json).unwrap_err();
         assert!(matches!(&refused, Error::Nothing { lines: 1, first: 1, .. }), "{refused}");
-        assert!(refused.to_string().contains("no job_id"), "{refused}");
+        assert!(refused.to_string().contains("no record_id"), "{refused}");
         let file = self::file("a,b,c\n1,2,3\n");
         assert_eq!(kind(file.path()).unwrap(), None);
         assert!(matches!(read(file.path(), Kind::Csv), Err(Error::Header { column: "module" })));
