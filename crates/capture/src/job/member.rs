@@ -65,7 +65,9 @@ impl Member {
 
     /// Makes the log together with the others. None if there is none, else whether the events are in it.
     pub(super) fn join(mut self) -> Option<bool> {
-        if !self.post.arrive(SETTINGS.patience()) {
+        let patience = SETTINGS.patience();
+        // No patience at all is a wish for a log of each rank: then not even a barrier is begun.
+        if patience == 0 || !self.post.arrive(patience) {
             return None;
         }
         let mut target = match &self.view {

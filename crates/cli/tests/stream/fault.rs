@@ -1,7 +1,5 @@
-//! Faults around the daemons: a cable pulled out, a hub away, a clock set, a reader too slow. Whatever happens, the application goes on, and afterwards everything is there once.
+//! Faults around the daemons: a cable pulled out, a hub away, a clock set. Whatever happens, the application goes on, and afterwards everything is there once.
 
-use std::fs::{self, File};
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -139,45 +137,4 @@ fn clocks_that_are_set_change_no_count() {
     assert_eq!(found.sums.delivered, producers * events(calls));
     assert!(node.finish() && near.finish() && far.finish(), "nothing is left");
     println!("clocks: {steps} steps, {} events checked", found.sums.delivered);
-}
-
-#[test]
-fn a_reader_that_stands_still_holds_nobody_back_and_is_told_what_it_missed() {
-    let site = Site::new();
-    let daemons = site.start_all();
-    let told = site.path("subscriber.log");
-    let address = format!("unix:{}", site.path("near.sock").display());
-    let mut command =
-        site.netra(&["subscribe", "io", "--as", "connector-json", "--daemon", &address]);
-    command.stdout(Stdio::null()).stderr(File::create(&told).expect("a file"));
-    let reader = Running(command.spawn().expect("netra starts"));
-    let signal = |name: &str| {
-        let done = Command::new("kill").args([name, &reader.0.id().to_string()]).status();
-        assert!(done.expect("kill starts").success());
-    };
-    // It reads, then it does not, until more has come than its queue of 8 MiB and all buffers hold.
-    end(produce(&site, "first"));
-    is_exact(&site, "first");
-    signal("-STOP");
-    let (rounds, mut checked) = (if is_long() { 6 } else { 40 }, 0);
-    for round in 0..rounds {
-        let job = format!("slow{round}");
-        end(produce(&site, &job));
-        checked += is_exact(&site, &job);
-    }
-    let near = daemons.get(1).expect("three daemons");
-    let memory = fs::read_to_string(format!("/proc/{}/status", near.0.id())).expect("a process");
-    let peak = memory.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
-    let peak: u64 = peak.trim().trim_end_matches(" kB").parse().expect("a number");
-    signal("-CONT");
-    poll("it is told what it missed", || {
-        let said = fs::read_to_string(&told).unwrap_or_default();
-        // Whoever stands still for a minute is sent away.
-        said.contains("missed here") || said.contains("too slow") || said.contains("has closed")
-    });
-    assert!(peak < 192 << 10, "{peak} kB for a reader that stands still");
-    println!(
-        "slow reader: 1 stop, {checked} events checked, {} MiB at most in the hub",
-        peak >> 10
-    );
 }
