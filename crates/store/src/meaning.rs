@@ -61,35 +61,15 @@ impl Meaning {
     }
 }
 
-/// What a kind of call is called in `op`.
-#[must_use]
-pub(crate) const fn op(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Open => "open",
-        Kind::Close => "close",
-        Kind::Read => "read",
-        Kind::Write => "write",
-        Kind::Seek => "seek",
-        Kind::Stat => "stat",
-        Kind::Sync => "sync",
-        Kind::Meta => "meta",
-        Kind::Map => "map",
-        Kind::Duplicate => "duplicate",
-        Kind::Complete => "complete",
-        Kind::Process => "process",
-        Kind::Other => "other",
-    }
-}
-
 /// Layer, operation and function of a code, as columns name them; a code that this netra does not know is shown as a number.
 pub(crate) fn names(code: u16) -> (&'static str, &'static str, String) {
     match Function::from_code(code) {
         Some(function) => {
-            (function.layer().name(), op(function.kind()), function.name().to_owned())
+            (function.layer().name(), function.kind().name(), function.name().to_owned())
         }
         None => {
             let layer = netra_event::Layer::of_code(code).map_or("UNKNOWN", |layer| layer.name());
-            (layer, op(Kind::Other), format!("function {code}"))
+            (layer, Kind::Other.name(), format!("function {code}"))
         }
     }
 }
