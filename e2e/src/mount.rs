@@ -26,6 +26,31 @@ impl SmallDisk {
     pub fn fill(&self, size: u64, free: u64) -> std::io::Result<()> {
         fs::write(self.at.join("ballast"), vec![0; usize::try_from(size - free).unwrap_or(0)])
     }
+
+    /// Leaves nothing; says how many bytes that took.
+    pub fn fill_up(&self) -> std::io::Result<u64> {
+        use std::io::Write as _;
+        let mut file = fs::File::create(self.at.join("more-ballast"))?;
+        let mut taken = 0;
+        loop {
+            match file.write_all(&[0; 4096]) {
+                Ok(()) => taken += 4096,
+                Err(error) if error.kind() == std::io::ErrorKind::StorageFull => return Ok(taken),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Gives back what filling took.
+    pub fn empty(&self) -> std::io::Result<()> {
+        for name in ["ballast", "more-ballast"] {
+            match fs::remove_file(self.at.join(name)) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Drop for SmallDisk {

@@ -54,6 +54,8 @@ counters! {
     events_delivered, "netra_stream_events_delivered_total", "counter";
     /// Events that optional sinks were told to go without.
     events_skipped, "netra_stream_events_skipped_total", "counter";
+    /// Events and messages that subscribers were too slow for.
+    subscribers_missed, "netra_stream_subscribers_missed_total", "counter";
     /// Batches that a sink could not take at once.
     sink_failures, "netra_stream_sink_failures_total", "counter";
     /// Times an upstream could not be reached, or was lost.

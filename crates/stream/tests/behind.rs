@@ -269,7 +269,7 @@ fn the_hubs_clock_is_known_to_the_sender_and_told_to_the_hub() {
         let settings = Settings {
             state: folder.path().join("hub"),
             drain: Duration::ZERO,
-            listen: vec![Listen { address: address.clone(), mode: 0o600, insecure: false }],
+            listen: vec![Listen::new(address.clone())],
             sinks: vec![SinkSettings {
                 name: "null".to_owned(),
                 kind: SinkKind::Null,

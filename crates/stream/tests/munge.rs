@@ -5,9 +5,15 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use netra_stream::auth::{Door, Method, Munge, Peer, Refusal};
+use netra_stream::batch::Form;
+use netra_stream::daemon::{Daemon, Settings};
+use netra_stream::told::Told;
+use netra_stream::topic::Publisher;
+use netra_stream::wire::{Address, Proven};
 use tempfile::TempDir;
 
 /// A service that ends with the test.
@@ -111,6 +117,48 @@ fn a_credential_for_something_else_or_of_somebody_else_is_refused() {
     let mut proof = answer.proof.clone();
     proof[60] ^= 1;
     assert!(matches!(door.admit(b"hello", b"", &proof), Err(Refusal::Munge(_))));
+}
+
+/// A daemon whose peers over TCP MUNGE knows.
+fn daemon(service: &Service, name: &str, lines: &str) -> Daemon {
+    let at = |name: &str| service.folder.path().join(name).display().to_string();
+    let text = format!(
+        "state = \"{}\"\ndrain = \"0s\"\n[auth]\nmethod = \"munge\"\nmunge_socket = \"{}\"\n{lines}",
+        at(name),
+        at("socket")
+    );
+    let settings = Settings::parse(&text).expect("settings");
+    Daemon::start(settings, Arc::new(Told::quiet()), Arc::default()).expect("a daemon")
+}
+
+#[test]
+fn a_message_crosses_two_daemons_that_munge_vouches_for_and_no_others() {
+    let Some(service) = Service::start() else { return };
+    let listen = "[[listen]]\naddress = \"tcp:127.0.0.1:0\"\n";
+    let hub = daemon(&service, "hub", &format!("{listen}[[sink]]\nkind = \"null\"\n"));
+    let up = format!("[[upstream]]\nname = \"up\"\naddress = \"{}\"\n", hub.addresses[0]);
+    let near = daemon(&service, "near", &format!("{listen}{up}"));
+    let address: Address = near.addresses[0].parse().unwrap();
+    let publish = |method: Method| -> std::io::Result<u64> {
+        let caller = Proven { method, tls: None };
+        let mut publisher = Publisher::connect(&address, &caller, "test")?;
+        publisher.publish("t", Form::Text, b"hello")?;
+        publisher.finish()
+    };
+    assert_eq!(publish(service.method(&[])).unwrap(), 1);
+    let frames = |daemon: &Daemon| {
+        let rows = |of: &netra_stream::ledger::Producing| of.rows.len();
+        daemon.intake.state().book.producers.values().map(rows).sum::<usize>()
+    };
+    let until = Instant::now() + Duration::from_secs(60);
+    while frames(&hub) < frames(&near) {
+        assert!(Instant::now() < until, "nothing arrived at the hub");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(frames(&hub), 1);
+    let refused = publish(Method::Open).unwrap_err().to_string();
+    assert!(refused.contains("MUNGE"), "{refused}");
+    drop((near.finish(), hub.finish()));
 }
 
 #[test]

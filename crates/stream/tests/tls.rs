@@ -86,7 +86,7 @@ fn hub(place: &Path, tls: Option<Files>, trust: Trust) -> Daemon {
     let address = "tcp:127.0.0.1:0".parse().unwrap();
     start(Settings {
         trust,
-        listen: vec![Listen { address, mode: 0o600, insecure: false }],
+        listen: vec![Listen::new(address)],
         sinks: vec![SinkSettings {
             name: "null".to_owned(),
             kind: SinkKind::Null,

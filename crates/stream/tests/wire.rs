@@ -45,7 +45,7 @@ fn start(settings: Settings) -> Daemon {
 
 fn hub(folder: &Path) -> Daemon {
     start(Settings {
-        listen: vec![Listen { address: address(folder, "hub"), mode: 0o600, insecure: false }],
+        listen: vec![Listen::new(address(folder, "hub"))],
         sinks: vec![SinkSettings {
             name: "null".to_owned(),
             kind: SinkKind::Null,

@@ -1,4 +1,5 @@
-//! Faults around the daemons: a cable pulled out, a hub away, a clock set. Whatever happens, the application goes on, and afterwards everything is there once.
+//! Faults around the daemons: a cable pulled out, a hub away, a clock set. Whatever happens, the application
+//! goes on, and afterwards everything is there once.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,20 +17,20 @@ fn load() -> (u64, u64) {
     if is_long() { (8, 500_000) } else { (3, 20_000) }
 }
 
-fn produce(site: &Site, job: &str) -> Vec<Running> {
+pub(crate) fn produce(site: &Site, job: &str) -> Vec<Running> {
     let (producers, calls) = load();
     (0..producers).map(|number| site.produce(job, number, calls)).collect()
 }
 
 /// The application ends by itself while the fault lasts: it never waits for anybody.
-fn end(producers: Vec<Running>) {
+pub(crate) fn end(producers: Vec<Running>) {
     for mut producer in producers {
         assert!(producer.0.wait().expect("it ends").success(), "the application never notices");
     }
 }
 
 /// Everything of all producers is there, once.
-fn is_exact(site: &Site, job: &str) -> u64 {
+pub(crate) fn is_exact(site: &Site, job: &str) -> u64 {
     let (producers, calls) = load();
     let found = site.settle(job, producers as usize);
     adds_up(&found, site);
@@ -39,7 +40,7 @@ fn is_exact(site: &Site, job: &str) -> u64 {
 }
 
 /// The node has everything, and its hub has not.
-fn is_held_back(site: &Site, job: &str) -> bool {
+pub(crate) fn is_held_back(site: &Site, job: &str) -> bool {
     let (producers, calls) = load();
     site.certificate("node", job).is_some_and(|found| {
         found["sums"]["received"] == producers * events(calls)

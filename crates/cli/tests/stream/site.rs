@@ -104,13 +104,20 @@ impl Site {
 
     /// Starts a producer of so many events.
     pub(crate) fn produce(&self, job: &str, number: u64, calls: u64) -> Running {
-        let mut command = Command::new(&self.burst);
+        let mut command = self.recorded(&self.burst, job);
         command.arg(self.path(&format!("data-{number}"))).arg(calls.to_string()).arg("2");
+        Running(command.spawn().expect("the program starts"))
+    }
+
+    /// A program under the library, for a daemon to read.
+    pub(crate) fn recorded(&self, program: &Path, job: &str) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.folder.path()).stdin(Stdio::null());
         command.env_clear().env("LD_PRELOAD", &self.library).env("NETRA_JOB", job);
         command.env("NETRA_STREAM", "on").env("NETRA_LOSSLESS", "1GiB");
         command.env("NETRA_SEGMENT_DIR", self.path("segments"));
         command.env("NETRA_LOG_DIR", self.path("logs"));
-        Running(command.stdin(Stdio::null()).spawn().expect("the program starts"))
+        command
     }
 
     /// The certificate of a job at a daemon's first sink, once there is one.
@@ -146,6 +153,12 @@ impl Site {
         let folder = format!("segments/netra-{}", rustix::process::geteuid().as_raw());
         let left = fs::read_dir(self.path(&folder)).into_iter().flatten().flatten();
         left.map(|entry| entry.path()).collect()
+    }
+
+    /// Whether a daemon said this.
+    pub(crate) fn has_said(&self, daemon: &str, what: &str) -> bool {
+        let log = fs::read_to_string(self.path(&format!("{daemon}.log")));
+        log.is_ok_and(|log| log.contains(what))
     }
 
     /// What the daemons said, for a test that fails.

@@ -2,8 +2,9 @@
 
 use netra_event::Layer;
 
-use super::section::Section;
+use super::section::{Section, size};
 use crate::node::{self, Filter, Root};
+use crate::topic;
 use crate::wire::{Address, tls};
 
 /// A place where others connect.
@@ -15,6 +16,16 @@ pub struct Listen {
     pub mode: u32,
     /// Whether strangers may connect from other machines.
     pub insecure: bool,
+    /// What a subscriber here may leave untaken.
+    pub queue: topic::Limits,
+}
+
+impl Listen {
+    /// A place that only this user reaches.
+    #[must_use]
+    pub fn new(address: Address) -> Listen {
+        Listen { address, mode: 0o600, insecure: false, queue: topic::Limits::default() }
+    }
 }
 
 pub(super) fn node(mut section: Section<'_>) -> node::Settings {
@@ -54,10 +65,15 @@ pub(super) fn listen(mut section: Section<'_>) -> Option<Listen> {
         section.complain("address", "says where others connect");
     }
     let octal = |text: &str| u32::from_str_radix(text, 8).map_err(|_| "a mode such as 0660");
-    let mode = section.parsed("mode", octal).unwrap_or(0o600);
+    let mode = section.parsed("mode", octal);
     let insecure = section.switch("insecure", false);
+    let queue = section.parsed("queue", size);
     section.end();
-    Some(Listen { address: address?, mode, insecure })
+    let mut listen = Listen { insecure, ..Listen::new(address?) };
+    listen.mode = mode.unwrap_or(listen.mode);
+    let ordinary = queue.map(|queue| usize::try_from(queue).unwrap_or(usize::MAX));
+    listen.queue.ordinary = ordinary.unwrap_or(listen.queue.ordinary);
+    Some(listen)
 }
 
 /// Certificates and keys; broken ones are found here, not when somebody calls.

@@ -111,9 +111,9 @@ impl Daemon {
         store: &MakeStore<'_>,
         sinks: Sinks,
     ) -> io::Result<Daemon> {
-        let storage = Arc::new(Folder::new(&settings.state, settings.durable)?);
+        let storage = Folder::new(&settings.state, settings.durable)?;
         let lock = lock(&settings.state)?;
-        storage.set_aside();
+        let storage = Arc::new(storage.set_aside());
         let own = Producer {
             host: jenkins64(rustix::system::uname().nodename().to_bytes(), 0),
             start: clock.now(),
@@ -200,9 +200,10 @@ impl Daemon {
             };
             self.sinks.push(spawn("link", move || link.run())?);
         }
-        for listener in listeners {
+        for (listener, listen) in listeners.into_iter().zip(&settings.listen) {
             let (method, tls) = (method.clone(), encryption.server.clone());
-            let guard = Guard { method, tls, intake: Arc::clone(&self.intake) };
+            let guard =
+                Guard { method, tls, queue: listen.queue, intake: Arc::clone(&self.intake) };
             let server = Server::new(listener, Arc::clone(&self.intake), Box::new(guard));
             let (server, stop) = (Arc::new(server), Arc::clone(&self.stop));
             self.servers.push(Arc::clone(&server));

@@ -1,5 +1,6 @@
 //! Keeping: what has gathered is made durable together, and the state is kept now and then.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
@@ -26,7 +27,9 @@ impl Intake {
     /// # Errors
     /// The disk failed.
     pub fn sync(&self) -> io::Result<()> {
-        let Some((file, until)) = self.lock().spool.pending() else { return Ok(()) };
+        let Some((file, until)) = self.lock().spool.pending() else {
+            return self.lock().spool.check();
+        };
         let result = file.sync();
         self.lock().spool.synced(until, &result);
         self.durable.notify_all();
@@ -36,29 +39,23 @@ impl Intake {
     /// Keeps the state, and lets go of frames that nobody needs any more.
     ///
     /// # Errors
-    /// The disk failed; the last checkpoint still stands.
+    /// The disk failed; the last checkpoint still stands, and the next one is due.
     pub fn checkpoint(&self) -> io::Result<()> {
-        let (state, images) = {
+        let (state, dirty) = {
             let mut inner = self.lock();
             if !inner.changed {
                 return Ok(());
             }
             inner.changed = false;
-            let dirty = std::mem::take(&mut inner.dirty);
-            let image = |producer: Producer| {
-                let image = inner.images.as_ref()?.get(&producer)?;
-                Some((producer, image.pack()))
-            };
-            let images: Vec<_> = dirty.into_iter().filter_map(image).collect();
-            (inner.state(), images)
+            (inner.state(), std::mem::take(&mut inner.dirty))
         };
         self.look_at(&state);
-        // Everything that the state speaks of must be durable before the state is.
-        self.sync()?;
-        for (producer, bytes) in images {
-            self.storage.replace(&image_name(&producer), &bytes)?;
+        if let Err(error) = self.write_down(&state, &dirty) {
+            let mut inner = self.lock();
+            inner.changed = true;
+            inner.dirty.extend(dirty);
+            return Err(error);
         }
-        self.storage.replace(CHECKPOINT, &state.pack())?;
         told::add(&self.told.counters.checkpoints, 1);
         let mut inner = self.lock();
         let oldest = state.oldest_needed();
@@ -71,6 +68,20 @@ impl Intake {
             waker.wake();
         }
         Ok(())
+    }
+
+    /// Images first: frames from which they could be made again go when the state is kept.
+    fn write_down(&self, state: &Checkpoint, dirty: &BTreeSet<Producer>) -> io::Result<()> {
+        // Everything that the state speaks of must be durable before the state is.
+        self.sync()?;
+        for producer in dirty {
+            let image =
+                self.lock().images.as_ref().and_then(|images| images.get(producer).cloned());
+            if let Some(image) = image {
+                self.storage.replace(&image_name(producer), &image.pack())?;
+            }
+        }
+        self.storage.replace(CHECKPOINT, &state.pack())
     }
 
     /// Checks that everything adds up: each thing that does not is said once, and counted.

@@ -80,13 +80,15 @@ impl Intake {
         told: Arc<Told>,
         clock: Arc<Clock>,
     ) -> io::Result<Intake> {
-        let (spool, damage) = Spool::open(Arc::clone(&storage), setup.limits, clock.now())?;
+        let (mut spool, damage) = Spool::open(Arc::clone(&storage), setup.limits, clock.now())?;
         for damage in &damage {
             told::add(&told.counters.spool_damaged, 1);
             let (file, at) = (&damage.file, damage.at);
             told.say(format_args!("{file} is damaged at byte {at}: {}", damage.what));
         }
         let (mut checkpoint, images) = load(&*storage, &spool)?;
+        // A daemon that ended on a full disk may have left what nobody needs. It is no harm if it stays.
+        spool.trim(checkpoint.oldest_needed()).ok();
         replay(&spool, &mut checkpoint)?;
         let mut outlets = Vec::new();
         for name in setup.outlets {

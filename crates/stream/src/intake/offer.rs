@@ -111,7 +111,7 @@ impl Intake {
             told::add(&counters.events_received, u64::from(head.events));
         }
         told::set(&counters.spool_bytes, inner.spool.bytes());
-        self.board.show(head, bytes);
+        told::add(&counters.subscribers_missed, self.board.show(head, bytes));
         for waker in &inner.wakers {
             waker.wake();
         }

@@ -5,7 +5,8 @@
 //! began. Files are named by the position they begin with, so nothing else says where a frame is.
 //!
 //! **Full.** The spool never drops what it holds: it refuses more ([`Refused::Full`]), and whoever
-//! offered it waits. So the only place where events are lost is the lane, which counts them.
+//! offered it waits. So the only place where events are lost is the lane, which counts them. Room comes from
+//! files that nobody needs any more; after a refusal that goes for the last one, too.
 //!
 //! **Failure.** A write that fails is taken back by cutting the file; if even that fails, the file is
 //! closed as it is and the next frame goes to a new one. After a failed sync nobody knows what is
@@ -13,6 +14,7 @@
 
 mod reader;
 mod recovery;
+mod reserve;
 mod storage;
 
 use std::collections::VecDeque;
@@ -85,6 +87,8 @@ pub struct Spool {
     last: Option<Arc<dyn Stored>>,
     committed: u64,
     failed: bool,
+    /// A frame was refused for want of room: every file that can go, goes.
+    cramped: bool,
 }
 
 impl Spool {
@@ -116,6 +120,7 @@ impl Spool {
             last,
             committed: end,
             failed: false,
+            cramped: false,
         };
         Ok((spool, found.damage))
     }
@@ -168,9 +173,21 @@ impl Spool {
     /// # Errors
     /// There is no room, or the disk failed; the frame is not there then.
     pub fn append(&mut self, frame: &[u8]) -> Result<u64, Refused> {
-        if self.failed {
-            return Err(Refused::Failed(io::Error::other("an earlier sync failed")));
-        }
+        self.check().map_err(Refused::Failed)?;
+        let appended = self.append_now(frame);
+        self.cramped |= matches!(appended, Err(Refused::Full));
+        appended
+    }
+
+    /// Whether the disk can still be believed.
+    ///
+    /// # Errors
+    /// It can not.
+    pub fn check(&self) -> io::Result<()> {
+        if self.failed { Err(io::Error::other("an earlier sync failed")) } else { Ok(()) }
+    }
+
+    fn append_now(&mut self, frame: &[u8]) -> Result<u64, Refused> {
         let bytes = frame.len() as u64;
         let fresh = match (&self.last, self.spans.back()) {
             (Some(_), Some(span)) => {
@@ -219,12 +236,7 @@ impl Spool {
         }
         let span = Span { base: end, bytes: 0 };
         let file = self.storage.create(&span.name()).map_err(refused)?;
-        let mut header = Vec::with_capacity(HEADER_BYTES as usize);
-        header.extend_from_slice(&MAGIC);
-        header.extend_from_slice(&u64::from(VERSION).to_le_bytes());
-        header.extend_from_slice(&self.id.to_le_bytes());
-        header.extend_from_slice(&end.to_le_bytes());
-        if let Err(error) = file.write_at(0, &header) {
+        if let Err(error) = file.write_at(0, &self.header(end)) {
             // A file that says nothing is removed when the spool is opened the next time.
             self.storage.remove(&span.name()).ok();
             return Err(refused(error));
@@ -235,18 +247,26 @@ impl Spool {
         Ok(())
     }
 
+    /// The first bytes of a file whose frames begin at a position.
+    fn header(&self, base: u64) -> Vec<u8> {
+        let words = [u64::from(VERSION), self.id, base];
+        let words = words.iter().flat_map(|word| word.to_le_bytes());
+        MAGIC.into_iter().chain(words).collect()
+    }
+
     /// What is to be synced so that everything up to the position is durable; outside of any lock.
     #[must_use]
     pub fn pending(&self) -> Option<(Arc<dyn Stored>, u64)> {
-        let last = self.last.as_ref().filter(|_| self.end() > self.committed)?;
+        let last = self.last.as_ref().filter(|_| !self.failed && self.end() > self.committed)?;
         Some((Arc::clone(last), self.end()))
     }
 
     /// The sync of what [`Spool::pending`] gave has ended.
     pub fn synced(&mut self, until: u64, result: &io::Result<()>) {
         match result {
-            Ok(()) => self.committed = self.committed.max(until),
-            Err(_) => self.failed = true,
+            // A sync that follows a failed one says nothing of what that one lost.
+            Ok(()) if !self.failed => self.committed = self.committed.max(until),
+            _ => self.failed = true,
         }
     }
 
@@ -263,16 +283,33 @@ impl Spool {
         Ok(self.committed)
     }
 
-    /// Removes files whose frames all lie before a position. The last one stays.
+    /// Removes files whose frames all lie before a position. The last one stays, unless there was no room for
+    /// a frame.
     ///
     /// # Errors
     /// A file can not be removed; it is tried again next time.
     pub fn trim(&mut self, until: u64) -> io::Result<()> {
+        if self.cramped && until >= self.end() && self.committed >= self.end() {
+            self.renew()?;
+        }
         while self.spans.len() > 1 {
             let Some(span) = self.spans.front().filter(|span| span.end() <= until) else { break };
             self.storage.remove(&span.name())?;
             self.spans.pop_front();
         }
+        Ok(())
+    }
+
+    /// Puts an empty file behind the last one, so that that can go, on a disk that takes no frame.
+    fn renew(&mut self) -> io::Result<()> {
+        let end = self.end();
+        if self.spans.back().is_some_and(|span| span.bytes > 0) {
+            let span = Span { base: end, bytes: 0 };
+            self.storage.replace(&span.name(), &self.header(end))?;
+            self.last = Some(self.storage.open(&span.name())?);
+            self.spans.push_back(span);
+        }
+        self.cramped = false;
         Ok(())
     }
 
@@ -299,10 +336,5 @@ impl Spool {
 
 /// A disk without room is a full spool; everything else is a failure.
 fn refused(error: io::Error) -> Refused {
-    match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-            Refused::Full
-        }
-        _ => Refused::Failed(error),
-    }
+    if storage::is_full(&error) { Refused::Full } else { Refused::Failed(error) }
 }

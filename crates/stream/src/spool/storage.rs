@@ -1,17 +1,20 @@
 //! Where a spool's bytes lie: a folder of files, as a trait, so that tests can make it fail, tear and
 //! forget as disks do.
+//!
+//! **A full disk.** Frames leave the spool only after the state was kept, and keeping the state takes room
+//! itself; so some is set aside ([`Reserve`]), for the state alone: while it is missing, frames are refused.
 
 use std::fmt::Debug;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The file that is given up when the disk is full.
-const RESERVE: &str = "reserve";
-/// Its size: the state of a thousand processes.
-const RESERVED: usize = 256 << 10;
+use super::reserve::Reserve;
+
+/// What a file is called until it is whole.
+const DRAFT: &str = ".new";
 
 /// A folder of files.
 pub trait Storage: Debug + Send + Sync {
@@ -35,7 +38,8 @@ pub trait Storage: Debug + Send + Sync {
     /// # Errors
     /// It can not be removed.
     fn remove(&self, name: &str) -> io::Result<()>;
-    /// Puts bytes in place of a file's, all or none, durable when this returns.
+    /// Puts bytes in place of a file's, all or none, durable when this returns. This works on a disk that has
+    /// no room for frames any more.
     ///
     /// # Errors
     /// They could not be written; the old ones are still there.
@@ -77,6 +81,8 @@ pub struct Folder {
     path: PathBuf,
     /// Whether files are made durable; without it they outlive us, but not the machine.
     durable: bool,
+    /// None where nothing is written.
+    reserve: Option<Arc<Reserve>>,
 }
 
 impl Folder {
@@ -87,27 +93,38 @@ impl Folder {
     pub fn new(path: &Path, durable: bool) -> io::Result<Folder> {
         use std::os::unix::fs::DirBuilderExt as _;
         fs::DirBuilder::new().recursive(true).mode(0o700).create(path)?;
-        Ok(Folder { path: path.to_owned(), durable })
+        Ok(Folder { path: path.to_owned(), durable, reserve: None })
     }
 
     /// Sets space aside, so that the state can be kept, and the spool made shorter, on a disk that is full.
-    pub fn set_aside(&self) {
-        let path = self.path.join(RESERVE);
-        // Without room for it there is none, until something was removed.
-        if fs::metadata(&path).is_err() && fs::write(&path, vec![0; RESERVED]).is_err() {
-            fs::remove_file(&path).ok();
+    /// For the one that writes here.
+    #[must_use]
+    pub fn set_aside(mut self) -> Folder {
+        for name in self.list().unwrap_or_default() {
+            if name.ends_with(DRAFT) {
+                // What never became whole takes room and says nothing.
+                fs::remove_file(self.path.join(name)).ok();
+            }
         }
+        self.reserve = Some(Arc::new(Reserve::new(&self.path)));
+        self
     }
 
-    fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let draft = self.path.join(format!("{name}.new"));
-        let mut options = OpenOptions::new();
-        let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
-        let mut written = file.write_all(bytes);
-        if written.is_ok() && self.durable {
-            written = file.sync_all();
+    /// Writes a file that gets its name when it is whole. `room` is a file whose space is used for it.
+    fn put(&self, name: &str, bytes: &[u8], room: Option<&Path>) -> io::Result<()> {
+        let draft = self.path.join(format!("{name}{DRAFT}"));
+        if let Some(room) = room {
+            fs::rename(room, &draft)?;
         }
-        written.inspect_err(|_| drop(fs::remove_file(&draft)))?;
+        let write = || {
+            let mut options = OpenOptions::new();
+            options.write(true).create(true).truncate(room.is_none()).mode(0o600);
+            let file = options.open(&draft)?;
+            file.write_all_at(bytes, 0)?;
+            file.set_len(bytes.len() as u64)?;
+            if self.durable { file.sync_all() } else { Ok(()) }
+        };
+        write().inspect_err(|_| drop(fs::remove_file(&draft)))?;
         fs::rename(&draft, self.path.join(name))?;
         self.sync()
     }
@@ -116,9 +133,16 @@ impl Folder {
         if self.durable { File::open(&self.path)?.sync_all() } else { Ok(()) }
     }
 
-    fn file(&self, name: &str, options: &mut OpenOptions) -> io::Result<File> {
-        options.mode(0o600).open(self.path.join(name))
+    fn file(&self, name: &str, options: &mut OpenOptions) -> io::Result<Arc<dyn Stored>> {
+        let file = options.mode(0o600).open(self.path.join(name))?;
+        Ok(Arc::new(Disk { file, durable: self.durable, reserve: self.reserve.clone() }))
     }
+}
+
+/// Whether there is no room on the disk, or none for this user.
+pub(super) fn is_full(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
 }
 
 impl Storage for Folder {
@@ -129,14 +153,14 @@ impl Storage for Folder {
     }
 
     fn create(&self, name: &str) -> io::Result<Arc<dyn Stored>> {
+        let _held = self.reserve.as_deref().map(Reserve::hold).transpose()?;
         let file = self.file(name, OpenOptions::new().read(true).write(true).create_new(true))?;
         self.sync()?;
-        Ok(Arc::new(Disk { file, durable: self.durable }))
+        Ok(file)
     }
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn Stored>> {
-        let file = self.file(name, OpenOptions::new().read(true).write(true))?;
-        Ok(Arc::new(Disk { file, durable: self.durable }))
+        self.file(name, OpenOptions::new().read(true).write(true))
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
@@ -144,15 +168,11 @@ impl Storage for Folder {
     }
 
     fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        match self.put(name, bytes) {
-            Err(error) if error.kind() == io::ErrorKind::StorageFull => {
-                self.remove(RESERVE).map_err(|_| error)?;
-                self.put(name, bytes)
+        match (self.put(name, bytes, None), &self.reserve) {
+            (Err(error), Some(reserve)) if is_full(&error) => {
+                reserve.spend(bytes.len(), |room| self.put(name, bytes, Some(room)))
             }
-            done => {
-                self.set_aside();
-                done
-            }
+            (done, _) => done,
         }
     }
 }
@@ -161,10 +181,12 @@ impl Storage for Folder {
 struct Disk {
     file: File,
     durable: bool,
+    reserve: Option<Arc<Reserve>>,
 }
 
 impl Stored for Disk {
     fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        let _held = self.reserve.as_deref().map(Reserve::hold).transpose()?;
         self.file.write_all_at(bytes, at)
     }
 

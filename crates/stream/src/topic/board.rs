@@ -8,7 +8,7 @@ use std::time::Duration;
 use netra_event::frame::Head;
 
 use super::queue::{Item, Limits, Loss, Queue};
-use super::tag::{Wish, is_essential, tag_of};
+use super::tag::{Wish, is_essential, tag_of, worth};
 
 /// Subscribers at a time.
 pub const MOST: usize = 256;
@@ -61,21 +61,26 @@ impl Board {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// Shows a frame.
-    pub fn show(&self, head: &Head, frame: &[u8]) {
+    /// Shows a frame; says how many events and messages were missed by those who had no room.
+    pub fn show(&self, head: &Head, frame: &[u8]) -> u64 {
         // Who subscribes at this very moment may miss it: it wished for what comes from now on.
         if self.count.load(Ordering::Acquire) == 0 {
-            return;
+            return 0;
         }
         let tag = tag_of(head, frame);
+        let mut missed = 0;
         let mut shared: Option<Arc<[u8]>> = None;
         for shelf in lock(&self.subscribers).iter() {
             if shelf.wish.takes(head.kind, tag.as_deref()) {
                 let frame = shared.get_or_insert_with(|| frame.into());
-                lock(&shelf.queue).push(frame, u64::from(head.events), is_essential(head.kind));
+                let (events, essential) = (worth(head), is_essential(head.kind));
+                if !lock(&shelf.queue).push(frame, events, essential) {
+                    missed += events;
+                }
                 shelf.news.notify_one();
             }
         }
+        missed
     }
 }
 

@@ -68,11 +68,11 @@ impl Queue {
         Queue { items: VecDeque::new(), bytes: 0, limits, missing, missed, given_up: false }
     }
 
-    /// Puts a frame in, if there is room.
-    pub fn push(&mut self, frame: &Arc<[u8]>, events: u64, essential: bool) {
+    /// Puts a frame in; false if there is no room.
+    pub fn push(&mut self, frame: &Arc<[u8]>, events: u64, essential: bool) -> bool {
         if self.given_up {
             self.missed.add(Loss { frames: 1, events });
-            return;
+            return false;
         }
         let after = self.bytes.saturating_add(frame.len());
         let room = match essential {
@@ -82,13 +82,14 @@ impl Queue {
         if after > room {
             self.lose(Loss { frames: 1, events });
             self.given_up |= essential;
-            return;
+            return false;
         }
         if self.missing != Loss::default() {
             self.items.push_back(Item::Missed(std::mem::take(&mut self.missing)));
         }
         self.bytes = after;
         self.items.push_back(Item::Frame(Arc::clone(frame)));
+        true
     }
 
     fn lose(&mut self, loss: Loss) {

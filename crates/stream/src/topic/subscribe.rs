@@ -33,6 +33,7 @@ const AT_ONCE: usize = 1 << 20;
 /// Gives frames until the subscriber goes.
 pub(crate) fn give_frames(
     intake: &Intake,
+    limits: Limits,
     channel: &mut Channel,
     frames: &mut Frames,
     peer: Peer,
@@ -44,7 +45,7 @@ pub(crate) fn give_frames(
         Err(reason) => return refuse(channel, &reason),
     };
     let io = wish == Wish::Io;
-    let subscription = match intake.board.subscribe(wish, Limits::default()) {
+    let subscription = match intake.board.subscribe(wish, limits) {
         Ok(subscription) => subscription,
         Err(reason) => return refuse(channel, &reason),
     };
@@ -225,7 +226,10 @@ impl Subscriber {
         let bytes = match self.frames.next(&mut self.channel) {
             Ok(Some(bytes)) => bytes,
             Ok(None) => {
-                return Ok(Received::End("the daemon has closed the connection".to_owned()));
+                return Ok(Received::End(
+                    "the daemon has closed the connection: it has ended, or this end took nothing for a minute"
+                        .to_owned(),
+                ));
             }
             Err(error) => {
                 return match error.kind() {

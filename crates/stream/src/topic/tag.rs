@@ -91,10 +91,17 @@ fn check(tag: &str, open: bool) -> Result<(), String> {
     }
 }
 
-/// Whether a subscriber can not read later frames without this one.
+/// Whether a subscriber can not do without this frame: it could not read later ones, or would wait for a
+/// process that has ended.
 #[must_use]
 pub const fn is_essential(kind: Kind) -> bool {
-    matches!(kind, Kind::Tables | Kind::Snapshot | Kind::Life)
+    matches!(kind, Kind::Tables | Kind::Snapshot | Kind::Life | Kind::Ledger)
+}
+
+/// What whoever does not get a frame has missed: events, messages, samples.
+#[must_use]
+pub(super) const fn worth(head: &Head) -> u64 {
+    if is_essential(head.kind) { 0 } else { head.events as u64 }
 }
 
 /// The tag of a message, which only its body says.

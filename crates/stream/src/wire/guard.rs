@@ -29,6 +29,8 @@ pub struct Guard {
     pub method: Method,
     /// How TCP is encrypted, if it is.
     pub tls: Option<Certified>,
+    /// What a subscriber may leave untaken.
+    pub queue: topic::Limits,
     /// What those who are let in reach.
     pub intake: Arc<Intake>,
 }
@@ -83,7 +85,9 @@ impl Door for Guard {
         match hello.purpose {
             Purpose::Deliver => return Ok(false),
             Purpose::Publish => topic::take_messages(&self.intake, channel, frames, peer, stop)?,
-            Purpose::Subscribe => topic::give_frames(&self.intake, channel, frames, peer, stop)?,
+            Purpose::Subscribe => {
+                topic::give_frames(&self.intake, self.queue, channel, frames, peer, stop)?
+            }
         }
         Ok(true)
     }

@@ -16,10 +16,13 @@ struct Content {
     now: Vec<u8>,
 }
 
+/// Bytes that are set aside for what is replaced as a whole.
+pub(crate) const RESERVE: usize = 1 << 10;
+
 #[derive(Debug)]
 struct State {
     files: BTreeMap<String, Content>,
-    /// Bytes it holds at most.
+    /// Bytes it holds at most; frames leave the reserve alone.
     room: usize,
     /// Steps until everything fails; none while nothing does.
     fuse: Option<u64>,
@@ -108,6 +111,10 @@ impl State {
     fn used(&self) -> usize {
         self.files.values().map(|content| content.now.len()).sum()
     }
+
+    fn room_for_frames(&self) -> usize {
+        self.room.saturating_sub(self.used() + RESERVE)
+    }
 }
 
 impl Storage for Disk {
@@ -118,7 +125,7 @@ impl Storage for Disk {
     fn create(&self, name: &str) -> io::Result<Arc<dyn Stored>> {
         let mut state = self.state();
         state.step()?;
-        if state.used() >= state.room {
+        if state.room_for_frames() == 0 {
             return Err(io::ErrorKind::StorageFull.into());
         }
         state.files.insert(name.to_owned(), Content::default());
@@ -142,6 +149,7 @@ impl Storage for Disk {
     fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let mut state = self.state();
         state.step()?;
+        // The old one goes when the new one is whole.
         if state.used() + bytes.len() > state.room {
             return Err(io::ErrorKind::StorageFull.into());
         }
@@ -167,7 +175,7 @@ impl Stored for Handle {
         let (room, failed) = {
             let mut state = self.disk.state();
             let failed = state.step().is_err();
-            (state.room.saturating_sub(state.used()), failed)
+            (state.room_for_frames(), failed)
         };
         // A machine that goes down, or a disk that is full, has written the first half.
         let fits = if failed { bytes.len() / 2 } else { bytes.len().min(room) };

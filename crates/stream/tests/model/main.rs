@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 
 mod disk;
+mod full;
 mod random;
 mod run;
 mod spool;

@@ -17,7 +17,7 @@ use crate::disk::Disk;
 use crate::random::Random;
 use crate::seeds;
 
-const SINK: &str = "model";
+pub(crate) const SINK: &str = "model";
 const LANES: u32 = 3;
 const LIMITS: Limits = Limits { total: 6 << 10, file: 1 << 10 };
 
@@ -25,7 +25,7 @@ const LIMITS: Limits = Limits { total: 6 << 10, file: 1 << 10 };
 const WIDE: Limits = Limits { total: 64 << 10, file: 1 << 10 };
 
 /// A frame of events, each of which is a slot with a code.
-fn events(lane: u32, from: u64, count: u32) -> Vec<u8> {
+pub(crate) fn events(lane: u32, from: u64, count: u32) -> Vec<u8> {
     let mut body = Vec::new();
     for index in from..from + u64::from(count) {
         let words = [index, index.wrapping_mul(0x9e37_79b9_7f4a_7c15), 0, 19 << 32];
@@ -41,8 +41,8 @@ fn events(lane: u32, from: u64, count: u32) -> Vec<u8> {
 
 /// Keeps the ranges it got; its mark is how many.
 #[derive(Default, Clone)]
-struct Kept {
-    ranges: Vec<(u32, u64, u32)>,
+pub(crate) struct Kept {
+    pub(crate) ranges: Vec<(u32, u64, u32)>,
 }
 
 impl Sink for Kept {
@@ -89,7 +89,7 @@ fn open(disk: &Disk) -> std::io::Result<Intake> {
     open_within(disk, LIMITS)
 }
 
-fn open_within(disk: &Disk, limits: Limits) -> std::io::Result<Intake> {
+pub(crate) fn open_within(disk: &Disk, limits: Limits) -> std::io::Result<Intake> {
     let setup = Setup {
         limits,
         own: Producer::default(),
