@@ -2,10 +2,15 @@
 //! where a person may want to know, writes one line to standard error. So lines and counters can not
 //! differ. Nothing is told per event.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt::{self, Write as _};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// When a line may be said again, and how many are remembered until then.
+const AGAIN: Duration = Duration::from_secs(60);
+const REMEMBERED: usize = 16;
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident, $metric:literal, $kind:literal;)*) => {
@@ -72,7 +77,7 @@ pub struct Told {
     /// Numbers by label that samplers and sinks add: metric name with its labels.
     extra: Mutex<BTreeMap<String, i64>>,
     quiet: bool,
-    last: Mutex<String>,
+    last: Mutex<VecDeque<(Instant, String)>>,
 }
 
 impl Told {
@@ -82,16 +87,18 @@ impl Told {
         Told { quiet: true, ..Told::default() }
     }
 
-    /// A line for the operator. Equal lines one after the other are said once.
+    /// A line for the operator. One that was said a moment ago is not said again.
     pub fn say(&self, line: impl fmt::Display) {
         if self.quiet {
             return;
         }
         let line = line.to_string();
         let Ok(mut last) = self.last.lock() else { return };
-        if *last != line {
+        last.retain(|(said, _)| said.elapsed() < AGAIN);
+        if last.iter().all(|(_, said)| *said != line) {
             eprintln!("netra: {line}");
-            *last = line;
+            last.truncate(REMEMBERED - 1);
+            last.push_front((Instant::now(), line));
         }
     }
 

@@ -39,7 +39,11 @@ impl Intake {
     /// # Errors
     /// The spool can not be read.
     pub fn fill(&self, reader: &mut Reader) -> io::Result<bool> {
-        let Some(piece) = reader.plan(&self.lock().spool) else { return Ok(false) };
+        let piece = reader.plan(&self.lock().spool);
+        let Some(piece) = piece else {
+            reader.rest();
+            return Ok(false);
+        };
         reader.fill(&piece)?;
         Ok(true)
     }

@@ -56,6 +56,12 @@ impl Reader {
         self.at = 0;
     }
 
+    /// Lets the file go until there is more to read: one that was removed takes its room as long as somebody
+    /// has it open.
+    pub fn rest(&mut self) {
+        self.open = None;
+    }
+
     /// Whether frames are at hand that were read already.
     #[must_use]
     pub fn has_more(&self) -> bool {

@@ -120,10 +120,17 @@ impl Socket {
 
 impl Read for Socket {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        self.look_at_deadline()?;
-        match &mut self.carrier {
-            Carrier::Tcp(stream) => stream.read(bytes),
-            Carrier::Unix(stream) => stream.read(bytes),
+        loop {
+            self.look_at_deadline()?;
+            let read = match &mut self.carrier {
+                Carrier::Tcp(stream) => stream.read(bytes),
+                Carrier::Unix(stream) => stream.read(bytes),
+            };
+            // A process that was stopped and goes on is told so, where its reads have a time limit.
+            match read {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => return read,
+            }
         }
     }
 }
