@@ -26,12 +26,13 @@ pub struct Growth {
     claimed: AtomicU32,
 }
 
-/// Regions with their stride and capacity in bytes; the chunks' depends on the budget.
+/// Regions with their stride and capacity in bytes; the chunks' depends on the budget. The first one begins
+/// in the header's page, all others at a page of their own: they grow page by page.
 const LAYOUT: [(Region, usize, usize); 15] = [
+    (Region::Mounts, size_of::<table::Mount>(), 3 * PAGE - FIRST),
     (Region::Notes, 1, 8 << 10),
     (Region::Names, 1, 4 << 20),
     (Region::Files, size_of::<table::File>(), size_of::<table::File>() * FILES),
-    (Region::Mounts, size_of::<table::Mount>(), 256 * size_of::<table::Mount>()),
     (Region::Objects, size_of::<table::Object>(), 2048 * size_of::<table::Object>()),
     (Region::Sites, size_of::<table::Site>(), size_of::<table::Site>() * SITES),
     (Region::Stacks, 8, 4 << 20),
@@ -45,10 +46,11 @@ const LAYOUT: [(Region, usize, usize); 15] = [
     (Region::Chunks, CHUNK_BYTES, 0),
 ];
 const PAGE: usize = 4096;
-/// The header, its directory, and nothing else.
-const FIRST: usize = 2 * PAGE;
-/// Regions grow by doubling, up to this.
-const LARGEST_STEP: u64 = 256 << 10;
+/// The header with its directory, and where the first region begins.
+const FIRST: usize = size_of::<Header>().next_multiple_of(64);
+const _: () = assert!((3 * PAGE - FIRST).is_multiple_of(size_of::<table::Mount>()));
+/// Regions grow by doubling, up to this: what is reserved and not used yet counts as memory of the process.
+const LARGEST_STEP: u64 = 64 << 10;
 
 /// Where the segment lies.
 pub struct Arena {
@@ -161,12 +163,17 @@ impl Arena {
             Err(Refused(libc::EINVAL)) => file.reserve(offset, bytes as u64),
             populated => populated,
         };
-        reserve(0, FIRST)?;
+        reserve(0, PAGE)?;
         let mut offset = FIRST as u64;
         for (growth, (region, _, capacity)) in private.growth.iter().zip(LAYOUT) {
             let seldom = matches!(region, Region::Notes | Region::Extensions | Region::Modules);
             let first = match region {
                 _ if seldom => 0,
+                // The header's page is there already.
+                Region::Mounts => {
+                    growth.reserved.store((PAGE - FIRST) as u64, Ordering::Release);
+                    0
+                }
                 // The first thread needs two pages of counts.
                 Region::Calls => 2 * PAGE,
                 Region::Chunks if !SETTINGS.traces() => 0,
@@ -241,11 +248,9 @@ impl Arena {
             }
             let reserved = growth.reserved.load(Ordering::Acquire);
             if until > reserved {
-                let step = reserved.clamp(PAGE as u64, LARGEST_STEP);
-                let to = until.max(reserved.wrapping_add(step)).next_multiple_of(PAGE as u64);
-                let to = to.min(entry.capacity.load(Ordering::Relaxed));
-                let offset = entry.offset.load(Ordering::Relaxed).wrapping_add(reserved);
-                if self.reserve(offset, to.wrapping_sub(reserved)) {
+                let from = entry.offset.load(Ordering::Relaxed);
+                let to = grown(from, reserved, until).min(entry.capacity.load(Ordering::Relaxed));
+                if self.reserve(from.wrapping_add(reserved), to.wrapping_sub(reserved)) {
                     growth.reserved.store(to, Ordering::Release);
                 }
             }
@@ -387,10 +392,37 @@ impl Arena {
     }
 }
 
+/// How much of a region that begins at `from` is reserved next, up to the end of a page.
+fn grown(from: u64, reserved: u64, until: u64) -> u64 {
+    let step = reserved.clamp(PAGE as u64, LARGEST_STEP);
+    let end = from.wrapping_add(until.max(reserved.wrapping_add(step)));
+    end.next_multiple_of(PAGE as u64).wrapping_sub(from)
+}
+
 /// Leaves a complaint in the segment, a line of text.
 pub fn note(line: &[u8]) {
     let mut text = Text::<256>::new();
     text.push(line.get(..line.len().min(255)).unwrap_or_default()).push(b"\n");
     // With no room for a complaint there is nobody to complain to.
     let _at = ARENA.append(Region::Notes, text.bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FIRST, LAYOUT, PAGE, grown};
+
+    #[test]
+    fn regions_begin_and_grow_page_by_page() {
+        let mut offset = FIRST;
+        for (_, stride, capacity) in LAYOUT {
+            offset += capacity;
+            assert_eq!(offset % PAGE, 0, "what is refused becomes private memory, in whole pages");
+            assert!(stride == 0 || capacity % stride == 0);
+        }
+        let first = FIRST as u64;
+        assert_eq!((first + grown(first, 4096 - first, 4096 - first + 1)) % 4096, 0);
+        assert_eq!(grown(8192, 4096, 4097), 8192);
+        assert_eq!(grown(8192, 4096, 20_000), 20_480);
+        assert_eq!(grown(8192, 1 << 20, (1 << 20) + 1), (1 << 20) + (64 << 10), "by steps");
+    }
 }

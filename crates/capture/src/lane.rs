@@ -72,6 +72,8 @@ pub fn attach(slot: &Slot) -> Option<&'static Thread> {
         memory::more_threads();
     }
     let thread = private.threads.get(place as usize)?;
+    // Written first, as in `life::ready`: the place may be new.
+    thread.parent.set(0);
     if thread.lane.get().is_none() {
         set_up(thread, place)?;
     }
@@ -81,7 +83,6 @@ pub fn attach(slot: &Slot) -> Option<&'static Thread> {
     lane.ready.store(1, Ordering::Release);
     thread.place.set(place.wrapping_add(1));
     thread.owner.set(core::ptr::from_ref(slot).addr());
-    thread.parent.set(0);
     thread.nested.clear();
     slot.thread.set(Some(thread));
     crate::life::watch_thread_end();
@@ -109,6 +110,8 @@ fn count_early(thread: &Thread, private: &Private, mut inside: u32) {
 
 /// Takes what a place needs in the segment; once, later threads find it there.
 fn set_up(thread: &'static Thread, place: u32) -> Option<()> {
+    // Beside the pages of counts, which are looked for before they are written.
+    thread.numbered.set(0);
     let row = u64::from(place).checked_mul(size_of::<Lane>() as u64)?;
     // Rows are taken in the order of their numbers, but two threads may come at once: take until
     // ours is within.

@@ -35,7 +35,6 @@ use crate::jail;
 use crate::job;
 use crate::log;
 use crate::memory::{self, Private};
-use crate::mount;
 use crate::name;
 use crate::object;
 use crate::platform;
@@ -152,6 +151,8 @@ pub fn ready() -> Option<()> {
         SETTINGS.disable();
         return None;
     };
+    // A page that is read before it is written costs two faults.
+    private.early_any.fetch_or(0, Ordering::Relaxed);
     // Nobody waits for long: a set-up takes a tenth of a millisecond, once.
     for _ in 0..10_000 {
         if private.alive.load(Ordering::Acquire) != 0 {
@@ -190,7 +191,6 @@ fn set_up(private: &Private) -> Option<()> {
     name::set_up();
     crate::site::set_up();
     fill(header, process, before);
-    mount::set_up();
     platform::set_up();
     for line in SETTINGS.notes().split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
         note(line);

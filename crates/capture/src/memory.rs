@@ -2,6 +2,7 @@
 //! zeroed (`MADV_WIPEONFORK`), which is how it notices that it is another process. Only touched
 //! pages exist.
 
+use core::cell::UnsafeCell;
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
@@ -49,6 +50,10 @@ pub struct Private {
     pub objects: AtomicU32,
     /// Not 0 once the node's devices are recorded.
     pub devices: AtomicU32,
+    /// Not 0 once the list of mounts is read (`mount`).
+    pub mounts_listed: AtomicU32,
+    /// About how many files the kernel was asked alone.
+    pub mounts_asked: AtomicU32,
     /// Set once the log is written: late calls still count, but only in the segment.
     pub finished: AtomicU32,
     /// What came of the one log of the job (`job`).
@@ -63,6 +68,8 @@ pub struct Private {
     pub early_inside: AtomicU32,
     /// Space reserved in each region of the segment.
     pub growth: [Growth; REGIONS],
+    /// Room for answers of the kernel.
+    pub desk: Desk,
     /// By descriptor: 0 unknown, 1 ignored, else the address of an [`Open`].
     pub descriptors: [AtomicUsize; DESCRIPTORS],
     /// By descriptor: the stream that C's stdio has over it.
@@ -85,6 +92,30 @@ pub struct Private {
     pub sites: [AtomicU64; SITES],
     /// Threads' blocks.
     pub threads: [Thread; THREADS],
+}
+
+/// Room for what one thread at a time reads: a hook may have little stack, as on an alternate one of a signal
+/// handler.
+pub struct Desk {
+    taken: AtomicU32,
+    bytes: UnsafeCell<[u8; 4096]>,
+}
+
+impl Desk {
+    /// Works with the room; none if others have it all the time.
+    pub fn use_for<T>(&self, work: impl FnOnce(&mut [u8; 4096]) -> T) -> Option<T> {
+        // Only a file's first name leads here; still nobody waits for ever.
+        for _ in 0..10_000 {
+            if self.taken.swap(1, Ordering::Acquire) == 0 {
+                // SAFETY: whoever finds the mark unset has the bytes for itself until it clears it.
+                let done = work(unsafe { &mut *self.bytes.get() });
+                self.taken.store(0, Ordering::Release);
+                return Some(done);
+            }
+            sys::give_way();
+        }
+        None
+    }
 }
 
 /// A lock-free stack of numbers plus one, linked through their own structures. The upper half of

@@ -1,13 +1,18 @@
-//! Mounted file systems, as `/proc/self/mounts` lists them: which one a file lies on, and how that
-//! aligns its data. Read once, when the first file is named.
+//! Mounted file systems: which one a file lies on, and how that aligns its data.
+//!
+//! A process of a job, one that names more than a few files and one that lives for a while read what
+//! `/proc/self/mounts` lists, once. For the first files of any other the kernel is asked about each alone, where
+//! it can say: the list would be a tenth of what netra costs a small program.
 
-use core::sync::atomic::Ordering;
+use core::ffi::CStr;
+use core::sync::atomic::{AtomicU32, Ordering};
 
 use netra_event::segment::{Region, table};
 
 use crate::arena::ARENA;
+use crate::memory;
 use crate::settings::LONGEST_PATH;
-use crate::sys;
+use crate::sys::{self, Mounted};
 use crate::text::Text;
 
 /// Types that hold no files anyone measures; the list is Darshan's, but for tmpfs.
@@ -33,9 +38,22 @@ const SKIPPED: [&[u8]; 18] = [
 ];
 const LUSTRE: u64 = 0x0bd0_0bd0;
 
-/// Reads the list into the segment.
-pub fn set_up() {
-    sys::each_line(c"/proc/self/mounts", add);
+/// Files about which the kernel is asked alone.
+const ALONE: u32 = 4;
+
+/// Reads the list into the segment, once.
+pub fn list() {
+    if let Some(private) = memory::private() {
+        // Without it files have no mount: only where others have read for ever.
+        let _read = private.desk.use_for(|room| list_through(room, &private.mounts_listed));
+    }
+}
+
+fn list_through(room: &mut [u8; 4096], listed: &AtomicU32) {
+    if listed.load(Ordering::Relaxed) == 0 {
+        sys::each_line_through(room, c"/proc/self/mounts", add);
+        listed.store(1, Ordering::Release);
+    }
 }
 
 /// A line: `device point type options …`.
@@ -44,9 +62,12 @@ fn add(line: &[u8]) {
     let (Some(_), Some(point), Some(kind)) = (fields.next(), fields.next(), fields.next()) else {
         return;
     };
-    if SKIPPED.contains(&kind) {
-        return;
+    if !SKIPPED.contains(&kind) && !is_known(point, kind) {
+        write(point, kind);
     }
+}
+
+fn write(point: &[u8], kind: &[u8]) {
     let (point, kind) = (ARENA.text(point), ARENA.text(kind));
     let row = size_of::<table::Mount>() as u64;
     let Some(at) = ARENA.take(Region::Mounts, row) else { return };
@@ -57,21 +78,66 @@ fn add(line: &[u8]) {
     mount.ready.store(1, Ordering::Release);
 }
 
+/// The rows that are complete, with their numbers plus one.
+fn rows() -> impl Iterator<Item = (u32, &'static table::Mount)> {
+    let count = ARENA.bytes(Region::Mounts).len() / size_of::<table::Mount>();
+    let numbers = (1..).take(count);
+    let rows = numbers.filter_map(|number| row(number).map(|row| (number, row)));
+    rows.filter(|(_, mount)| mount.ready.load(Ordering::Acquire) != 0)
+}
+
+fn is_known(point: &[u8], kind: &[u8]) -> bool {
+    rows().any(|(_, mount)| {
+        text(mount.point.load(Ordering::Relaxed)) == point
+            && text(mount.kind.load(Ordering::Relaxed)) == kind
+    })
+}
+
+/// Makes sure that the mount of a path has its row.
+fn look_up(path: &[u8]) {
+    let Some(private) = memory::private() else { return };
+    if private.mounts_listed.load(Ordering::Acquire) != 0 {
+        return;
+    }
+    let asked = private.mounts_asked.fetch_add(1, Ordering::Relaxed);
+    let _done = private.desk.use_for(|room| {
+        if asked >= ALONE || ask(path, room).is_none() {
+            list_through(room, &private.mounts_listed);
+        }
+    });
+}
+
+/// Asks about one path; none if the list is needed after all.
+fn ask(path: &[u8], room: &mut [u8; 4096]) -> Option<()> {
+    let (name, answer) = room.split_at_mut_checked(LONGEST_PATH)?;
+    let name = name.get_mut(..path.len().checked_add(1)?)?;
+    let (last, front) = name.split_last_mut()?;
+    *last = 0;
+    for (to, from) in front.iter_mut().zip(path) {
+        *to = *from;
+    }
+    let mounted = Mounted::at(CStr::from_bytes_with_nul(name).ok()?, answer).ok()?;
+    let (point, kind) = (mounted.point(), mounted.kind());
+    // The list has another name for a type with a subtype. And behind a symbolic link lies another mount than
+    // the path says; the path is what files are told apart by.
+    if SKIPPED.contains(&kind) || kind.starts_with(b"fuse") || !holds(point, path) {
+        return None;
+    }
+    if !is_known(point, kind) {
+        write(point, kind);
+    }
+    Some(())
+}
+
 /// The mount a path lies on, as its number plus one, and the alignment of its files.
 pub fn of(path: &[u8]) -> (u32, u32) {
-    const ROW: u64 = size_of::<table::Mount>() as u64;
-    let count = ARENA.bytes(Region::Mounts).len() as u64 / ROW;
+    look_up(path);
     let mut best: Option<(&table::Mount, u32, usize)> = None;
-    for index in 0..count {
-        // SAFETY: rows below `used` are taken; atomics only.
-        let found = unsafe { ARENA.at::<table::Mount>(Region::Mounts, index.wrapping_mul(ROW)) };
-        let Some(mount) = found.filter(|mount| mount.ready.load(Ordering::Acquire) != 0) else {
-            continue;
-        };
+    for (number, mount) in rows() {
         let point = text(mount.point.load(Ordering::Relaxed));
         if !point.is_empty() && holds(point, path) && best.is_none_or(|best| point.len() >= best.2)
         {
-            best = Some((mount, (index as u32).wrapping_add(1), point.len()));
+            best = Some((mount, number, point.len()));
         }
     }
     let Some((mount, number, length)) = best else { return (0, 0) };

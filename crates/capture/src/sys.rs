@@ -1,5 +1,7 @@
 //! System calls of our own: raw, so that they neither pass through our hooks nor touch errno.
 
+mod mounted;
+
 use core::ffi::{CStr, c_int};
 use core::ptr;
 
@@ -7,6 +9,8 @@ use core::ptr;
 use crate::arch::syscall;
 #[cfg(test)]
 use fake::syscall;
+
+pub use mounted::Mounted;
 
 /// A failed call: the kernel's error number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -562,6 +566,16 @@ pub fn session() -> u32 {
     unsafe { syscall(libc::SYS_getsid, [0; 6]) as u32 }
 }
 
+/// Where the alternate stack of signal handlers begins, if the calling thread is on it.
+#[must_use]
+pub fn alternate_stack() -> Option<usize> {
+    let mut stack = libc::stack_t { ss_sp: ptr::null_mut(), ss_flags: 0, ss_size: 0 };
+    let args = [0, (&raw mut stack).expose_provenance(), 0, 0, 0, 0];
+    // SAFETY: only asks; the structure outlives the call.
+    done(unsafe { syscall(libc::SYS_sigaltstack, args) }).ok()?;
+    (stack.ss_flags & libc::SS_ONSTACK != 0).then(|| stack.ss_sp.addr())
+}
+
 /// Copies from our own memory; false instead of a signal where nothing is mapped.
 pub fn peek(at: u64, into: &mut [u8]) -> bool {
     let length = into.len();
@@ -582,9 +596,13 @@ pub fn peek(at: u64, into: &mut [u8]) -> bool {
 }
 
 /// Goes through the lines of a file; the front of one longer than 4 KiB is left out.
-pub fn each_line(path: &CStr, mut take: impl FnMut(&[u8])) {
+pub fn each_line(path: &CStr, take: impl FnMut(&[u8])) {
+    each_line_through(&mut [0; 4096], path, take);
+}
+
+/// The same with a buffer of the caller's, for who may have little stack.
+pub fn each_line_through(buffer: &mut [u8; 4096], path: &CStr, mut take: impl FnMut(&[u8])) {
     let Ok(file) = open(path, libc::O_RDONLY, 0) else { return };
-    let mut buffer = [0_u8; 4096];
     let mut held = 0_usize;
     loop {
         let count = file.read(buffer.get_mut(held..).unwrap_or_default()).unwrap_or(0);

@@ -53,8 +53,49 @@ struct Walk<'a> {
 
 /// Looks through the slots of all objects that have not been looked through.
 pub fn scan(families: &[&'static Family]) {
-    if !families.is_empty() {
+    let mut look = Look { families, present: false, count: 0, unloaded: 0 };
+    // SAFETY: the look outlives the call.
+    unsafe { dl_iterate_phdr(look_at, (&raw mut look).cast()) };
+    // Most programs have none of the libraries, and need no memory to find that out.
+    if look.present {
         walk(Task::Patch(families));
+    } else {
+        take_note(look.count, look.unloaded);
+    }
+}
+
+/// Whether any object defines what marks a family.
+struct Look<'a> {
+    families: &'a [&'static Family],
+    present: bool,
+    count: usize,
+    unloaded: u64,
+}
+
+unsafe extern "C" fn look_at(info: *mut libc::dl_phdr_info, _: usize, with: *mut c_void) -> c_int {
+    // SAFETY: `scan` passes its look, and waits; the loader passes a description that is whole.
+    let (look, info) = unsafe { (&mut *with.cast::<Look<'_>>(), &*info) };
+    look.unloaded = info.dlpi_subs;
+    // SAFETY: the object is loaded, and stays so while the loader's lock is held.
+    if let Some(object) = unsafe { Loaded::read(info) } {
+        look.count = look.count.wrapping_add(1);
+        look.present = look.families.iter().any(|family| object.defines(family.mark));
+    }
+    c_int::from(look.present)
+}
+
+/// Remembers how many objects there were at the start, and forgets what may be another one by now.
+fn take_note(count: usize, unloaded: u64) {
+    if FIRST.load(Ordering::Relaxed) == 0 {
+        FIRST.store(count, Ordering::Relaxed);
+    }
+    // What was unloaded may have come back at the same address, with slots of its own.
+    if UNLOADED.swap(unloaded, Ordering::Relaxed) != unloaded {
+        for done in &DONE {
+            done.store(0, Ordering::Relaxed);
+        }
+        crate::hook::hdf5::doubt_copies();
+        crate::hook::pnetcdf::doubt_copies();
     }
 }
 
@@ -110,22 +151,7 @@ impl Walk<'_> {
     }
 
     fn patch(&self, families: &[&'static Family]) {
-        let first = FIRST.load(Ordering::Relaxed);
-        if first == 0 {
-            FIRST.store(self.count, Ordering::Relaxed);
-        }
-        // What was unloaded may have come back at the same address, with slots of its own.
-        if UNLOADED.swap(self.unloaded, Ordering::Relaxed) != self.unloaded {
-            for done in &DONE {
-                done.store(0, Ordering::Relaxed);
-            }
-            crate::hook::hdf5::doubt_copies();
-            crate::hook::pnetcdf::doubt_copies();
-        }
-        let present = |family: &&&Family| self.all().iter().any(|one| one.defines(family.mark));
-        if families.iter().filter(present).count() == 0 {
-            return;
-        }
+        take_note(self.count, self.unloaded);
         for object in self.all() {
             // In the crate's tests the program is us, and is patched all the same.
             let foreign = object.dynamic != real::own() || cfg!(test);

@@ -219,7 +219,7 @@ fn a_file_on_lustre_has_its_layout_and_its_file_systems_targets() {
     name::set_up();
     let descriptor = list.as_raw_fd();
     fake::answering(client(mounts.clone(), [first, progressive(INITIALISED)]), || {
-        mount::set_up();
+        mount::list();
         files::track(descriptor, b"/lustre/scratch/run/checkpoint", 0).unwrap();
         files::forget(descriptor);
         // Nothing waits any more: closing again asks nothing.

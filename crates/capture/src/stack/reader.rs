@@ -32,7 +32,7 @@ impl Reader {
         Reader { span, at, window: [0; WINDOW], window_at: 0 }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn byte(&mut self) -> Option<u8> {
         let at = self.at;
         if at < self.span.from || at >= self.span.to {
@@ -49,6 +49,7 @@ impl Reader {
         Some(byte)
     }
 
+    #[cold]
     fn through_kernel(&mut self, at: u64) -> Option<u8> {
         let known = self.window_at != 0 && at.wrapping_sub(self.window_at) < WINDOW as u64;
         if !known {
@@ -63,7 +64,7 @@ impl Reader {
         self.window.get(index).copied()
     }
 
-    #[inline]
+    #[inline(always)]
     fn bytes<const N: usize>(&mut self) -> Option<[u8; N]> {
         if self.span.stays {
             let (at, end) = (self.at, self.at.checked_add(N as u64)?);
@@ -96,13 +97,14 @@ impl Reader {
     }
 
     /// Two numbers, one behind the other.
+    #[inline(always)]
     pub(super) fn pair(&mut self) -> Option<(i32, i32)> {
         let [a, b, c, d, e, f, g, h] = self.bytes()?;
         Some((i32::from_le_bytes([a, b, c, d]), i32::from_le_bytes([e, f, g, h])))
     }
 
     /// An unsigned number of variable length.
-    #[inline]
+    #[inline(always)]
     pub(super) fn unsigned(&mut self) -> Option<u64> {
         // Nearly all have one byte.
         let start = self.at;

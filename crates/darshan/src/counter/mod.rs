@@ -43,40 +43,59 @@ impl Table {
     }
 }
 
-/// The counters that a version of a module stores; nothing for modules that are not made of
-/// counters (DXT, heat maps) and for versions that never existed.
-#[must_use]
-pub const fn table(module: Module, version: u32) -> Option<&'static Table> {
-    Some(match (module, version) {
-        (Module::Null, 1) => &null::TABLE,
-        (Module::Posix, 1) => &posix::V1,
-        (Module::Posix, 2) => &posix::V2,
-        (Module::Posix, 3) => &posix::V3,
-        (Module::Posix, 4) => &posix::TABLE,
-        (Module::Mpiio, 1) => &mpiio::V1,
-        (Module::Mpiio, 2) => &mpiio::V2,
-        (Module::Mpiio, 3) => &mpiio::TABLE,
-        (Module::H5f, 1) => &h5f::V1,
-        (Module::H5f, 2) => &h5f::V2,
-        (Module::H5f, 3) => &h5f::TABLE,
-        (Module::H5d, 1) => &h5d::V1,
-        (Module::H5d, 2) => &h5d::TABLE,
-        (Module::PnetcdfFile, 1) => &pnetcdf_file::V1,
-        (Module::PnetcdfFile, 2) => &pnetcdf_file::V2,
-        (Module::PnetcdfFile, 3) => &pnetcdf_file::TABLE,
-        (Module::PnetcdfVar, 1) => &pnetcdf_var::TABLE,
-        (Module::Bgq, 1) => &bgq::V1,
-        (Module::Bgq, 2) => &bgq::TABLE,
-        (Module::Lustre, 1) => &lustre::V1,
-        (Module::Lustre, 2) => &lustre::TABLE,
-        (Module::Stdio, 1) => &stdio::V1,
-        (Module::Stdio, 2) => &stdio::TABLE,
-        (Module::Mdhim, 1) => &mdhim::TABLE,
-        (Module::Apmpi, 1) => &apmpi::TABLE,
-        (Module::Dfs, 1) => &dfs::TABLE,
-        (Module::Daos, 1) => &daos::TABLE,
-        _ => return None,
-    })
+/// What is known of each version of each module.
+macro_rules! versions {
+    ($($module:ident $version:literal = $table:path;)*) => {
+        /// The counters that a version of a module stores; nothing for modules that are not made of
+        /// counters (DXT, heat maps) and for versions that never existed.
+        #[must_use]
+        pub const fn table(module: Module, version: u32) -> Option<&'static Table> {
+            Some(match (module, version) {
+                $((Module::$module, $version) => &$table,)*
+                _ => return None,
+            })
+        }
+
+        /// How many whole numbers and floats these are. The compiler counts them, so that who asks for no
+        /// more has no names: each costs the loader of an application's process a relocation.
+        #[must_use]
+        pub(crate) const fn counts(module: Module, version: u32) -> Option<(usize, usize)> {
+            Some(match (module, version) {
+                $((Module::$module, $version) => const { ($table.int.len(), $table.float.len()) },)*
+                _ => return None,
+            })
+        }
+    };
+}
+
+versions! {
+    Null 1 = null::TABLE;
+    Posix 1 = posix::V1;
+    Posix 2 = posix::V2;
+    Posix 3 = posix::V3;
+    Posix 4 = posix::TABLE;
+    Mpiio 1 = mpiio::V1;
+    Mpiio 2 = mpiio::V2;
+    Mpiio 3 = mpiio::TABLE;
+    H5f 1 = h5f::V1;
+    H5f 2 = h5f::V2;
+    H5f 3 = h5f::TABLE;
+    H5d 1 = h5d::V1;
+    H5d 2 = h5d::TABLE;
+    PnetcdfFile 1 = pnetcdf_file::V1;
+    PnetcdfFile 2 = pnetcdf_file::V2;
+    PnetcdfFile 3 = pnetcdf_file::TABLE;
+    PnetcdfVar 1 = pnetcdf_var::TABLE;
+    Bgq 1 = bgq::V1;
+    Bgq 2 = bgq::TABLE;
+    Lustre 1 = lustre::V1;
+    Lustre 2 = lustre::TABLE;
+    Stdio 1 = stdio::V1;
+    Stdio 2 = stdio::TABLE;
+    Mdhim 1 = mdhim::TABLE;
+    Apmpi 1 = apmpi::TABLE;
+    Dfs 1 = dfs::TABLE;
+    Daos 1 = daos::TABLE;
 }
 
 /// The counters of a module's current version.

@@ -70,10 +70,8 @@ pub const fn layout(module: Module, version: u32) -> Option<Layout> {
         ) => (0, 0),
         _ => return None,
     };
-    match crate::counter::table(module, version) {
-        Some(table) => {
-            Some(Layout { head, ints: table.int.len(), floats: table.float.len(), tail })
-        }
+    match crate::counter::counts(module, version) {
+        Some((ints, floats)) => Some(Layout { head, ints, floats, tail }),
         None => None,
     }
 }

@@ -1,7 +1,7 @@
 //! How each counter is combined when records become one. The rule follows from the counter's name,
 //! which is how Darshan names them. Works inside an application too: nothing is allocated, nothing panics.
 
-use crate::counter::{self, Table};
+use crate::counter;
 use core::ops::Deref;
 use netra_event::Module;
 
@@ -123,9 +123,7 @@ pub(crate) struct Rules {
 impl Rules {
     /// The rules of a module of counters.
     pub(crate) fn of(module: Module) -> Option<Rules> {
-        crate::record::layout(module, counter::version(module))?;
-        let table = counter::current(module)?;
-        let names = Bare::new(module, table);
+        let names = Bare::of(module)?;
         Some(Rules {
             ints: List::collect(Int::Unused, names.ints().map(int)),
             floats: List::collect(Float::Along, names.floats().map(|name| names.float(name))),
@@ -176,31 +174,79 @@ fn has(name: &str, part: &[u8]) -> bool {
     name.as_bytes().windows(part.len()).any(|window| window == part)
 }
 
-/// A module's counters without the module's prefix.
-struct Bare {
-    prefix: usize,
-    table: &'static Table,
+/// A counter's name, filled up with zeroes. A name that is kept like this has no address in it, which the
+/// loader of an application's process would have to set for each.
+type Name = [u8; 40];
+
+/// Names of the current counters of the modules whose records can be combined, and the length of their prefix.
+macro_rules! named {
+    ($($module:ident = $table:ident, $prefix:literal;)*) => {
+        /// A module's counters without the module's prefix.
+        struct Bare {
+            prefix: usize,
+            ints: &'static [Name],
+            floats: &'static [Name],
+        }
+
+        impl Bare {
+            fn of(module: Module) -> Option<Bare> {
+                Some(match module {
+                    $(Module::$module => {
+                        static INT: [Name; counter::$table::INT.len()] = flat(&counter::$table::INT);
+                        static FLOAT: [Name; counter::$table::FLOAT.len()] =
+                            flat(&counter::$table::FLOAT);
+                        Bare { prefix: $prefix.len(), ints: &INT, floats: &FLOAT }
+                    })*
+                    _ => return None,
+                })
+            }
+        }
+    };
+}
+
+named! {
+    Null = null, "NULL_";
+    Posix = posix, "POSIX_";
+    Mpiio = mpiio, "MPIIO_";
+    H5f = h5f, "H5F_";
+    H5d = h5d, "H5D_";
+    PnetcdfFile = pnetcdf_file, "PNETCDF_FILE_";
+    PnetcdfVar = pnetcdf_var, "PNETCDF_VAR_";
+    Bgq = bgq, "BGQ_";
+    Stdio = stdio, "STDIO_";
+    Dfs = dfs, "DFS_";
+    Daos = daos, "DAOS_";
+}
+
+/// Makes names of texts, by the compiler: one that is too long stops it.
+const fn flat<const N: usize>(texts: &[&str; N]) -> [Name; N] {
+    let mut names = [[0; size_of::<Name>()]; N];
+    let mut at = 0;
+    while at < N {
+        let text = texts[at].as_bytes();
+        let mut place = 0;
+        while place < text.len() {
+            names[at][place] = text[place];
+            place += 1;
+        }
+        at += 1;
+    }
+    names
 }
 
 impl Bare {
-    fn new(module: Module, table: &'static Table) -> Bare {
-        let prefix = match module {
-            Module::PnetcdfFile => "PNETCDF_FILE_",
-            Module::PnetcdfVar => "PNETCDF_VAR_",
-            Module::Mpiio => "MPIIO_",
-            Module::Bgq => "BGQ_",
-            // "POSIX" and so on: the module's name is the prefix.
-            _ => return Bare { prefix: module.name().len().saturating_add(1), table },
-        };
-        Bare { prefix: prefix.len(), table }
-    }
-
     fn ints(&self) -> impl Iterator<Item = &'static str> + '_ {
-        self.table.int.iter().map(|name| name.get(self.prefix..).unwrap_or_default())
+        self.ints.iter().map(|name| self.bare(name))
     }
 
     fn floats(&self) -> impl Iterator<Item = &'static str> + '_ {
-        self.table.float.iter().map(|name| name.get(self.prefix..).unwrap_or_default())
+        self.floats.iter().map(|name| self.bare(name))
+    }
+
+    fn bare(&self, name: &'static Name) -> &'static str {
+        let text = name.split(|&byte| byte == 0).next().unwrap_or_default();
+        let bare = text.get(self.prefix..).unwrap_or_default();
+        core::str::from_utf8(bare).unwrap_or_default()
     }
 
     fn int(&self, wanted: &str) -> Option<usize> {
