@@ -76,8 +76,13 @@ fn add(address: u64) -> u16 {
         return NO_SITE;
     };
     site.address.store(address, Ordering::Relaxed);
-    site.object.store(object::holding(address), Ordering::Relaxed);
-    let (stack, frames) = stack::take(address);
+    // To look for new objects and at the stack takes more of it than a signal handler may have.
+    let (object, (stack, frames)) = if stack::has_room() {
+        (object::holding(address), stack::take(address))
+    } else {
+        (object::search(address), (0, 0))
+    };
+    site.object.store(object, Ordering::Relaxed);
     site.stack.store(stack, Ordering::Relaxed);
     site.frames.store(frames, Ordering::Relaxed);
     site.ready.store(1, Ordering::Release);

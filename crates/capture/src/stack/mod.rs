@@ -29,6 +29,18 @@ const STEPS: usize = FRAMES + 12;
 /// Registers of a frame, by their numbers in call frame information.
 type Registers = [u64; REGISTERS];
 
+/// Whether there is room to take a stack: a signal handler may run on an alternate stack that has next to none.
+#[cold]
+#[inline(never)]
+#[must_use]
+pub fn has_room() -> bool {
+    /// More than twice what is needed.
+    const NEEDED: usize = 8 << 10;
+    let here = 0_u8;
+    let Some(bottom) = sys::alternate_stack() else { return true };
+    (&raw const here).addr().saturating_sub(bottom) > NEEDED
+}
+
 /// Takes the stack of the calling thread from a return address outwards and writes it into the segment;
 /// its first word there and its length, which is 0 where none could be taken.
 #[cold]
