@@ -182,6 +182,33 @@ fn what_comes_after_mpi_stays_in_the_segment() {
     }
 }
 
+/// Traces above the limit stay in the segments, for `netra` to merge; the log has all counters.
+#[test]
+fn traces_above_the_limit_stay_in_the_segments() {
+    for mpi in Mpi::all().here.iter().filter(|mpi| mpi.name.starts_with("Debian")) {
+        let ran = Ran::job(mpi, "traces", &[("NETRA_LOG_TRACES", "1KiB")]);
+        ran.is_undisturbed(mpi);
+        let logs = ran.logs();
+        assert_eq!(logs.len(), 1, "{}: {logs:?}", mpi.name);
+        let log = Log::open(&logs[0]).expect("a log");
+        assert_eq!(told(&log), whole(mpi.ranks()), "{}", mpi.name);
+        let events =
+            |view: &View<'_>| view.lanes().map(|lane| lane.events().count()).sum::<usize>();
+        for block in log.section().blocks().iter().filter(|block| block.head.kind == KIND_SEGMENT) {
+            let bytes = block.bytes().expect("a whole block");
+            assert_eq!(events(&View::new(&bytes).expect("a segment")), 0, "{}", mpi.name);
+        }
+        let segments = ran.segments(mpi.ranks() as usize);
+        assert_eq!(segments.len(), mpi.ranks() as usize, "{}", mpi.name);
+        for segment in segments {
+            let bytes = fs::read(&segment).expect("the segment");
+            let view = View::new(&bytes).expect("a segment");
+            assert!(events(&view) > 10, "{}", mpi.name);
+            assert_eq!(view.log(), logs[0].to_string_lossy().as_bytes(), "{}", mpi.name);
+        }
+    }
+}
+
 /// Ranks that do not come together leave a log each, and nobody waits longer than was asked for.
 #[test]
 fn a_rank_that_comes_too_late_is_not_waited_for() {
@@ -251,6 +278,63 @@ fn ranks_that_do_not_see_the_file_hand_their_part_on() {
         assert_eq!(logs.len(), 1, "{}: {logs:?}", mpi.name);
         check_whole(mpi, &logs[0]);
     }
+}
+
+/// A world that another spawned is a job of its own: two logs, each with what its own ranks did.
+#[test]
+fn a_spawned_world_writes_a_log_of_its_own() {
+    let mut ran = 0;
+    for mpi in &Mpi::all().here {
+        let program = mpi.compile("mpi_spawn.c").expect("it compiles").expect("a compiler");
+        let scene = Scene::new(&format!("spawn-{}", mpi.name.replace(' ', "-"))).expect("a scene");
+        let words = [program.into_os_string()];
+        let mut bare = mpi.launch(&words);
+        let bare = Outcome::of(bare.current_dir(scene.work()), &scene, PATIENCE).expect("it ends");
+        // Debian's MPICH is built without.
+        if !bare.status.success() {
+            println!("a spawned world: {}: not run: this MPI cannot spawn here", mpi.name);
+            continue;
+        }
+        scene.clear().expect("an empty scene");
+        let mut with = mpi.launch(&words);
+        with.current_dir(scene.work());
+        with.envs(Tool::netra().expect("the library").environment(&scene));
+        let with = Outcome::of(&mut with, &scene, PATIENCE).expect("it ends");
+        let differences = bare.differences(&with);
+        assert!(differences.is_empty(), "{}: {differences:#?}", mpi.name);
+        assert!(with.status.success(), "{}: {with:?}", mpi.name);
+        let mut logs = below(&scene.logs());
+        logs.retain(|path| path.to_string_lossy().contains("mpi_spawn"));
+        let mut worlds: Vec<(i64, Vec<(String, i64)>)> =
+            logs.iter().map(|path| world(path)).collect();
+        worlds.sort();
+        let wrote = |of: &str, ranks: u32, count: i64| -> Vec<(String, i64)> {
+            (0..ranks).map(|rank| (format!("{of}.{rank}.dat"), count)).collect()
+        };
+        let ranks = mpi.ranks();
+        let want = [(2, wrote("child", 2, 3)), (i64::from(ranks), wrote("parent", ranks, 5))];
+        assert_eq!(worlds, want, "{}", mpi.name);
+        println!("a spawned world: {}: a log of {ranks} ranks and one of 2", mpi.name);
+        ran += 1;
+    }
+    assert!(ran > 0, "Debian's Open MPI can");
+}
+
+/// Processes of a log, and the writes of each file of `mpi_spawn.c`.
+fn world(path: &Path) -> (i64, Vec<(String, i64)>) {
+    let log = Log::open(path).expect("a log");
+    let mut wrote = Vec::new();
+    let mut records = log.records(Module::Posix);
+    while let Some(record) = records.next_record() {
+        let name = String::from_utf8_lossy(log.names().get(record.id()).expect("a name"));
+        let Record::Counters(counters) = &record else { panic!("counters") };
+        let short = name.rsplit('/').next().unwrap_or_default();
+        if short.starts_with("parent.") || short.starts_with("child.") {
+            wrote.push((short.to_owned(), counters.ints[WRITES]));
+        }
+    }
+    wrote.sort();
+    (log.job().numbers.nprocs, wrote)
 }
 
 /// A rank that is killed while it writes leaves its segment, the others their logs: together they say what each

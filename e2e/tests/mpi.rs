@@ -204,6 +204,44 @@ fn python_counts_through_mpi4py() {
     });
 }
 
+/// A program that has sessions and no world: nothing is asked of the world, and every rank's calls are there.
+#[test]
+fn sessions_without_a_world_count() {
+    const EACH: &[(&str, i64)] =
+        &[("MPIIO_COLL_OPENS", 1), ("MPIIO_INDEP_WRITES", 4), ("MPIIO_BYTES_WRITTEN", 400)];
+    let mut ran = 0;
+    each_mpi("mpi_session.c", |mpi| {
+        let program = mpi.compile("mpi_session.c").expect("it compiles").expect("a C compiler");
+        let both = Both::run(mpi, &[program.into_os_string()], "mpi_session");
+        // Before MPI 4 there are none.
+        if both.bare.status.code() == Some(77) {
+            return false;
+        }
+        let differences = both.bare.differences(&both.with);
+        assert!(differences.is_empty(), "{}: {differences:#?}", mpi.name);
+        assert!(both.with.status.success(), "{}: {:?}", mpi.name, both.with);
+        let has_files = both.scene.work().join("session.dat").is_file();
+        if has_files {
+            both.each(mpi, &[("session.dat", EACH)]);
+        }
+        let mut wrote = BTreeMap::new();
+        for log in both.logs().expect("logs").values() {
+            for (name, counters) in log.records("POSIX") {
+                let short = Path::new(name).file_name().unwrap_or_default().to_string_lossy();
+                if short.starts_with("own.") {
+                    wrote.insert(short.into_owned(), counters.get("POSIX_WRITES"));
+                }
+            }
+        }
+        let want = (0..mpi.ranks()).map(|rank| (format!("own.{rank}.dat"), 4)).collect();
+        assert_eq!(wrote, want, "{}", mpi.name);
+        println!("mpi_session.c: {}: with files of MPI-IO: {has_files}", mpi.name);
+        ran += 1;
+        true
+    });
+    assert!(ran > 0, "Debian's MPICH has sessions");
+}
+
 /// However a program ends, what its ranks did is there, in their logs or in the segments they leave.
 #[test]
 fn no_end_of_a_program_loses_what_it_did() {

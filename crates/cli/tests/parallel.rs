@@ -109,9 +109,15 @@ fn a_killed_rank_loses_nothing() {
 /// Writes of each file, as the job's log has them.
 #[track_caller]
 fn writes(log: &Path, done: &Output) -> BTreeMap<String, i64> {
+    let (code, writes) = parsed_writes(log);
+    assert_eq!(code, Some(0), "{} after {done:?}", log.display());
+    writes
+}
+
+/// The exit code of `netra parse`, and the same.
+fn parsed_writes(log: &Path) -> (Option<i32>, BTreeMap<String, i64>) {
     let parsed = Command::new(env!("CARGO_BIN_EXE_netra")).arg("parse").arg(log).output();
     let parsed = parsed.expect("netra starts");
-    assert!(parsed.status.success(), "{parsed:?} after {done:?}");
     let mut writes = BTreeMap::new();
     for line in String::from_utf8_lossy(&parsed.stdout).lines() {
         if let ["POSIX", _, _, "POSIX_WRITES", value, file, ..] =
@@ -122,7 +128,7 @@ fn writes(log: &Path, done: &Output) -> BTreeMap<String, i64> {
                 value.parse::<i64>().expect("a number");
         }
     }
-    writes
+    (parsed.status.code(), writes)
 }
 
 /// A rank is killed at random moments, also while the ranks write their log together. Whatever becomes of the
@@ -190,6 +196,73 @@ fn calls_after_mpi_count_once() {
         // The new log has taken the place of the first.
         assert_eq!(of_program(&logs), Vec::<std::path::PathBuf>::new(), "{}", mpi.name);
     }
+}
+
+/// Traces above the limit stay in the segments: the log of the ranks has all counters and no event, and
+/// `netra recover` makes the whole log of both.
+#[test]
+fn traces_above_the_limit_are_merged_later() {
+    for mpi in Mpi::all().here.into_iter().filter(|mpi| mpi.name.starts_with("Debian")) {
+        for (limit, stays) in [("64MiB", false), ("1KiB", true)] {
+            let folder = TempDir::new().expect("a folder");
+            let (logs, segments) = (folder.path().join("logs"), folder.path().join("segments"));
+            for folder in [&logs, &segments] {
+                std::fs::create_dir(folder).expect("a folder");
+            }
+            let program = mpi.compile("mpi_job.c").expect("it compiles").expect("a compiler");
+            let mut command = mpi.launch(&[program.into_os_string(), "finalize".into()]);
+            let library = Tool::netra().expect("the library is built");
+            command.env("LD_PRELOAD", library.library()).current_dir(folder.path());
+            command.env("NETRA_LOG_DIR", &logs).env("NETRA_SEGMENT_DIR", &segments);
+            command.env("NETRA_JOB", "limit").env("NETRA_LOG_TRACES", limit);
+            let done = command.output().expect("it starts");
+            assert!(done.status.success(), "{}: {done:?}", mpi.name);
+            let log = of_program(&logs).pop().expect("the log of the ranks");
+            let want = BTreeMap::from([
+                ("all.dat".to_owned(), 30),
+                ("own.0.dat".to_owned(), 1),
+                ("own.1.dat".to_owned(), 2),
+                ("own.2.dat".to_owned(), 3),
+            ]);
+            let ours = |mut writes: BTreeMap<String, i64>| {
+                writes.retain(|name, _| want.contains_key(name));
+                writes
+            };
+            let (code, counted) = parsed_writes(&log);
+            assert_eq!(ours(counted), want, "{} {limit}: counters", mpi.name);
+            // A log without its traces says so.
+            assert_eq!(code, Some(i32::from(stays)), "{} {limit}", mpi.name);
+            if !stays {
+                assert_eq!(traced_writes(&log), want, "{} {limit}", mpi.name);
+                continue;
+            }
+            assert_eq!(traced_writes(&log), BTreeMap::new(), "{} {limit}", mpi.name);
+            let recovered = folder.path().join("all.darshan");
+            let said = recover(&segments, &recovered);
+            assert_eq!(ours(writes(&recovered, &said)), want, "{}: {said:?}", mpi.name);
+            assert_eq!(traced_writes(&recovered), want, "{}: {said:?}", mpi.name);
+        }
+    }
+}
+
+/// Writes of each file of `mpi_job`, as the traces of a log have them.
+fn traced_writes(log: &Path) -> BTreeMap<String, i64> {
+    let said = Command::new(env!("CARGO_BIN_EXE_netra")).arg("dxt").arg(log).output();
+    let said = said.expect("netra starts");
+    let mut writes = BTreeMap::new();
+    let mut file = String::new();
+    for line in String::from_utf8_lossy(&said.stdout).lines() {
+        if let Some(name) = line.split("file_name: ").nth(1) {
+            let name = Path::new(name.trim()).file_name().unwrap_or_default();
+            file = name.to_string_lossy().into_owned();
+        } else if line.trim_start().starts_with("X_POSIX")
+            && line.split_whitespace().nth(2) == Some("write")
+            && (file == "all.dat" || file.starts_with("own."))
+        {
+            *writes.entry(file.clone()).or_default() += 1;
+        }
+    }
+    writes
 }
 
 /// The logs of `mpi_job` in a folder.

@@ -13,7 +13,7 @@
 //!
 //! No rank keeps more than its own part and two sets of the records that all have. Nothing is sent before
 //! everybody has come, and every wait ends: then each rank does what it does without MPI, and writes its own
-//! log when it ends. Traces above 64 MiB together stay in the segments, for `netra` to merge.
+//! log when it ends. Traces above 64 MiB together (`NETRA_LOG_TRACES`) stay in the segments, for `netra` to merge.
 //!
 //! What is done after `MPI_Finalize` still counts: if it moves data of files, the segment stays beside the log.
 

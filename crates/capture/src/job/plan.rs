@@ -5,13 +5,11 @@ use netra_event::jenkins64;
 use netra_event::segment::View;
 
 use crate::log::place::Target;
-use crate::settings::LONGEST_PATH;
+use crate::settings::{LONGEST_PATH, SETTINGS};
 use crate::text::Text;
 
 /// Begins every message of words, so that a stray one is not taken for ours.
 pub(super) const MARK: u64 = u64::from_le_bytes(*b"netrajob");
-/// Bytes of all ranks' events that go into the log.
-const TRACES: u64 = 64 << 20;
 /// Bytes of a slot of a lane.
 const SLOT: u64 = netra_event::SLOT_BYTES as u64;
 
@@ -97,7 +95,7 @@ impl Plan {
         let end = all.end.max(all.start);
         let width = encode::common_width(all.width, end.saturating_sub(all.start));
         let frame = Frame { start: all.start, end, width };
-        Some(Plan { frame, untraced: all.traced > TRACES, token, path })
+        Some(Plan { frame, untraced: all.traced > SETTINGS.log_traces(), token, path })
     }
 
     /// As a message; the one that says that there is no log, if there is no plan.

@@ -98,6 +98,7 @@ macro_rules! functions {
 
 functions! {
     get_library_version = c"PMPI_Get_library_version"(into: *mut u8, length: *mut c_int);
+    initialized = c"PMPI_Initialized"(begun: *mut c_int);
     comm_rank = c"PMPI_Comm_rank"(comm: usize, rank: *mut c_int);
     comm_size = c"PMPI_Comm_size"(comm: usize, size: *mut c_int);
     type_size = c"PMPI_Type_size"(datatype: usize, size: *mut c_int);
@@ -163,7 +164,9 @@ impl Mpi {
     }
 }
 
-/// Writes into the segment which rank this process is, once. MPI must be initialised.
+/// Writes into the segment which rank this process is, once. MPI must be initialised. A program that only has
+/// sessions (`MPI_Session_init`) has no world to have a rank in, and asking for it would end the program: its
+/// rank is what the launcher put into the environment.
 pub fn introduce(mpi: Mpi) {
     const FROM_MPI: u32 = 1;
     nest::own(|_| {
@@ -171,7 +174,11 @@ pub fn introduce(mpi: Mpi) {
         if header.rank_source.load(Ordering::Relaxed) == FROM_MPI {
             return;
         }
-        let (mut rank, world) = (-1, mpi.abi().world());
+        let (mut begun, mut rank, world) = (0, -1, mpi.abi().world());
+        // SAFETY: this may be asked at any time.
+        if unsafe { mpi.initialized(&raw mut begun) } != Some(0) || begun == 0 {
+            return;
+        }
         // SAFETY: MPI is initialised, and the handle is the library's own.
         let size = unsafe {
             mpi.comm_rank(world, &raw mut rank);

@@ -14,6 +14,8 @@ use crate::text::Text;
 pub const LONGEST_PATH: usize = 512;
 /// Bytes of chunks that may be taken when nobody reads.
 const BUDGET: u64 = 8 << 20;
+/// Bytes of all ranks' events that go into the log that they write together.
+const LOG_TRACES: u64 = 64 << 20;
 /// How long a rank that ends MPI waits for the others.
 const PATIENCE: u64 = 60_000_000_000;
 
@@ -23,6 +25,7 @@ pub struct Settings {
     untraced: AtomicU32,
     budget: AtomicU64,
     lossless: AtomicU64,
+    log_traces: AtomicU64,
     patience: AtomicU64,
     streamed: AtomicU32,
     modules_off: AtomicU32,
@@ -82,6 +85,7 @@ impl Settings {
             untraced: AtomicU32::new(0),
             budget: AtomicU64::new(BUDGET),
             lossless: AtomicU64::new(0),
+            log_traces: AtomicU64::new(LOG_TRACES),
             patience: AtomicU64::new(PATIENCE),
             streamed: AtomicU32::new(0),
             modules_off: AtomicU32::new(0),
@@ -139,6 +143,12 @@ impl Settings {
     #[must_use]
     pub fn most(&self) -> u64 {
         self.budget().max(self.lossless.load(Ordering::Relaxed))
+    }
+
+    /// Bytes of all ranks' events that go into the log that they write together; more stay in the segments.
+    #[must_use]
+    pub fn log_traces(&self) -> u64 {
+        self.log_traces.load(Ordering::Relaxed)
     }
 
     /// How long a rank that ends MPI waits for the others, in nanoseconds.

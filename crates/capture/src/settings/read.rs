@@ -105,6 +105,11 @@ impl Settings {
                 Some(size) => self.lossless.store(size, Ordering::Relaxed),
                 None => complain(texts, b"lossless", value, b"is not a size such as 256MiB"),
             }
+        } else if is(b"log_traces") {
+            match size(value) {
+                Some(size) => self.log_traces.store(size, Ordering::Relaxed),
+                None => complain(texts, b"log_traces", value, b"is not a size such as 64MiB"),
+            }
         } else if is(b"finalize_wait") {
             match duration(value) {
                 Some(nanos) => self.patience.store(nanos, Ordering::Relaxed),

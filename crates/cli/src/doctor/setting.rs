@@ -29,6 +29,7 @@ const KNOWN: &[(&str, Kind)] = &[
     ("LOG_DIR", Kind::Path),
     ("LOG_DIR_LATER", Kind::Path),
     ("LOG_FILE", Kind::Path),
+    ("LOG_TRACES", Kind::Size),
     ("LOSSLESS", Kind::Size),
     ("MODULES", Kind::Text),
     ("PLATFORM", Kind::Path),
