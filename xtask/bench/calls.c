@@ -6,8 +6,7 @@
  * mean over them), and in how many rounds all threads ran at the same time: each has a processor of its
  * own, and a round in which they did not overlap for nine tenths of their time does not count (its times
  * are infinite). With `null.c` preloaded the calls themselves cost nothing. Leaves without running
- * any handler, so that counting instructions counts calls and not what is done at exit. OP is a call, or
- * `add`: reads the clock twice and adds to a word that all threads share, and nothing else. */
+ * any handler, so that counting instructions counts calls and not what is done at exit. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -31,7 +30,6 @@ static double thread_cpu[MOST_THREADS][MOST_ROUNDS], thread_wall[MOST_THREADS][M
 static double thread_begin[MOST_THREADS][MOST_ROUNDS];
 static pthread_barrier_t together;
 static void (*null_calls)(int);
-static _Alignas(128) long word; /* alone on its line */
 
 static void fail(const char *what) { perror(what); syscall(SYS_exit_group, 2); }
 
@@ -44,16 +42,6 @@ static double now(clockid_t clock)
 
 static void path_of(char *to, long number) { sprintf(to, "%s/calls-%d-%ld", dir, (int)getpid(), number); }
 
-/* The cheapest clock. */
-static void ticks(void)
-{
-#ifdef __x86_64__
-    __asm__ volatile("rdtsc" ::: "rax", "rdx");
-#else
-    now(CLOCK_MONOTONIC);
-#endif
-}
-
 static void loop(int fd, const char *path, FILE *stream, char *buffer)
 {
     off_t at = 0;
@@ -65,7 +53,6 @@ static void loop(int fd, const char *path, FILE *stream, char *buffer)
     else if (!strcmp(op, "openclose")) for (long i = 0; i < count; i++) close(open(path, O_RDWR, 0));
     else if (!strcmp(op, "fwrite")) for (long i = 0; i < count; i++) fwrite(buffer, 1, bytes, stream);
     else if (!strcmp(op, "fprintf")) for (long i = 0; i < count; i++) fprintf(stream, "%08ld\n", i);
-    else if (!strcmp(op, "add")) for (long i = 0; i < count; i++) { ticks(); ticks(); __atomic_fetch_add(&word, bytes, __ATOMIC_RELAXED); }
     else fail(op);
 }
 

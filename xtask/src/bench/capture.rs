@@ -91,7 +91,6 @@ pub(crate) fn run(_: &[String]) -> Result<()> {
     for case in CASES {
         rows.push(setup.nanoseconds(case)?);
     }
-    rows.push(setup.shared_word()?);
     rows.push(setup.process()?);
     rows.push(setup.memory()?);
     measured::keep("capture", &rows)
@@ -138,6 +137,7 @@ impl Setup {
             .env("NETRA_LOG_DIR", self.folder.join("logs"))
             .env("DARSHAN_ENABLE_NONMPI", "1")
             .env("DARSHAN_LOGDIR", &self.folder)
+            .env("DARSHAN_LOGPATH", &self.folder)
             .env("DARSHAN_MMAP_LOGPATH", &self.folder);
     }
 
@@ -207,25 +207,6 @@ impl Setup {
         })
     }
 
-    /// What nobody can do without who times calls and follows the position of a shared descriptor: the clock
-    /// is read twice, and one word added to that the processor's caches hand back and forth.
-    fn shared_word(&self) -> Result<Row> {
-        println!("two readings of the clock, and one word that 2 threads add to");
-        let case = threads("", "add", true, f64::INFINITY);
-        let mut least = f64::INFINITY;
-        for _ in 0..ROUNDS {
-            least = least.min(self.time(&case, None, "off")?);
-        }
-        Ok(Row {
-            name: "the clock twice and one word that 2 threads add to, nothing else".into(),
-            unit: "ns a call",
-            command: "calls add".into(),
-            value: finite(least).context("the threads never ran side by side")?,
-            peer: None,
-            target: Target::Shown,
-        })
-    }
-
     fn time(&self, case: &Case, tool: Option<&Path>, trace: &str) -> Result<f64> {
         // Below the budget, where nobody reads; long enough for the clock else. Two threads are to run
         // side by side in many short rounds, some of which no other program disturbs; a bare call is a
@@ -233,7 +214,7 @@ impl Setup {
         let (count, rounds) = match (case.lanes, case.threads) {
             (Lanes::Fresh, _) => (5_000, 20),
             (_, 1) => (20_000, 20),
-            _ if tool.is_none() && case.op != "add" => (200_000, 200),
+            _ if tool.is_none() => (200_000, 200),
             _ => (20_000, 200),
         };
         let mut command = self.program(tool, trace);
