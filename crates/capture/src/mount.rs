@@ -80,7 +80,8 @@ fn write(point: &[u8], kind: &[u8]) {
 
 /// The rows that are complete, with their numbers plus one.
 fn rows() -> impl Iterator<Item = (u32, &'static table::Mount)> {
-    let count = ARENA.bytes(Region::Mounts).len() / size_of::<table::Mount>();
+    const ROW: usize = size_of::<table::Mount>();
+    let count = ARENA.bytes(Region::Mounts).len() / ROW;
     let numbers = (1..).take(count);
     let rows = numbers.filter_map(|number| row(number).map(|row| (number, row)));
     rows.filter(|(_, mount)| mount.ready.load(Ordering::Acquire) != 0)
