@@ -164,6 +164,23 @@ impl Error {
         move |source| Error::Io { action, path, source }
     }
 
+    /// Whether a table's own log is not what it should be. Storage that is full, away or broken is no such damage: all
+    /// tables share it.
+    pub(crate) fn is_damage(&self) -> bool {
+        let of_one = matches!(
+            self,
+            Error::Table { .. } | Error::Foreign { .. } | Error::TooNew { .. } | Error::Gone { .. }
+        );
+        let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(self);
+        while let Some(error) = cause {
+            if error.is::<ObjectStoreError>() || error.is::<io::Error>() {
+                return false;
+            }
+            cause = error.source();
+        }
+        of_one
+    }
+
     /// Says which table an error is about.
     pub(crate) fn of(table: &'static str) -> impl FnOnce(DeltaTableError) -> Error {
         move |source| Error::Table { table, source: Box::new(source) }

@@ -16,10 +16,13 @@ mod ingest;
 pub mod maintain;
 mod meaning;
 mod place;
+mod quick;
 pub mod recall;
 pub mod schema;
 mod sheet;
+mod stack;
 mod store;
+mod sums;
 mod table;
 
 pub use error::{Error, Result};

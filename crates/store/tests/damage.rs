@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that can not go on ends there")]
 
 mod folder;
+mod generate;
+mod spool;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +13,11 @@ use datafusion::arrow::array::AsArray as _;
 use datafusion::arrow::datatypes::Int64Type;
 use datafusion::prelude::SessionContext;
 use folder::folder;
-use netra_store::{Cell, Error, Place, Sheet, Store};
+use netra_store::{Cell, Error, Ingest, Place, Sheet, Store};
+use netra_stream::batch::Batch;
+use netra_stream::sink::Sink as _;
+use netra_stream::told::Told;
+use spool::Spool;
 
 async fn write(store: &Store, table: &str, rows: i64) {
     let mut sheet = Sheet::new(table).unwrap();
@@ -151,4 +157,58 @@ async fn a_table_that_is_removed_under_us_is_named_and_begins_anew() {
     write(&store, "messages", 2).await;
     assert_eq!(count(&store, "messages").await.unwrap(), 2);
     assert_eq!(count(&store, "metrics").await.unwrap(), 1);
+}
+
+/// Gives frames to a sink, and commits them.
+fn feed(sink: &mut Ingest, spool: &Spool, frames: std::ops::Range<usize>) -> std::io::Result<()> {
+    for (position, bytes) in &spool.frames[frames] {
+        sink.at(7, *position);
+        sink.take(&Batch::open(bytes).unwrap(), &spool.images)?;
+    }
+    sink.commit().map(drop)
+}
+
+#[test]
+fn a_damaged_table_is_left_out_after_a_while_and_the_others_go_on() {
+    let folder = folder();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let store = Arc::new(Store::create(Place::directory(folder.path()).unwrap()).unwrap());
+    let told = Arc::new(Told::quiet());
+    let second = std::time::Duration::from_secs(1);
+    let mut sink = Ingest::new(Arc::clone(&store), runtime.handle().clone(), told, second)
+        .with_patience(std::time::Duration::ZERO);
+    sink.at(7, 0);
+    sink.resume(&[]).unwrap();
+    let spool = Spool::new(1, 1, 60, 10);
+    let rows = |table: &str| runtime.block_on(count(&store, table));
+    // Begin, names, then frames of ten events.
+    feed(&mut sink, &spool, 0..4).unwrap();
+    let calls = runtime.block_on(store.scan("functions")).unwrap().extent();
+    assert_eq!(calls.1, 0, "everything is in files");
+    let entry = folder.path().join("functions/_delta_log/00000000000000000002.json");
+    assert!(!entry.exists(), "two versions so far");
+    fs::write(&entry, "{\"add\":").unwrap();
+    feed(&mut sink, &spool, 4..6).unwrap();
+    assert!(rows("events").unwrap() >= 40);
+    let wrong = runtime.block_on(store.scan("functions")).unwrap_err().to_string();
+    assert!(wrong.contains("functions"), "{wrong}");
+    // A new start of the sink goes on without it, too.
+    let last = spool.frames[5].0;
+    sink.at(7, last);
+    sink.resume(&[]).unwrap();
+    feed(&mut sink, &spool, 6..7).unwrap();
+    fs::remove_file(&entry).unwrap();
+    feed(&mut sink, &spool, 7..8).unwrap();
+    feed(&mut sink, &spool, 8..spool.frames.len()).unwrap();
+    let all = *spool.events.last().unwrap();
+    let found = runtime.block_on(async {
+        let session = SessionContext::new_with_config(Store::settings());
+        assert!(store.register(&session).await.unwrap().is_empty());
+        let sum = "select (select count(*) from events), (select sum(calls) from activity), (select sum(calls) from functions)";
+        let answer = session.sql(sum).await.unwrap().collect().await.unwrap();
+        [0, 1, 2].map(|at| answer[0].column(at).as_primitive::<Int64Type>().value(0).cast_unsigned())
+    });
+    assert_eq!(found[..2], [all, all]);
+    // What came while it was damaged is missing, and nothing else.
+    assert!((20..all).contains(&found[2]), "{found:?} of {all}");
 }

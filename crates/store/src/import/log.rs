@@ -14,6 +14,7 @@ use super::files::Files;
 use super::record::Head;
 use super::row::{EventRow, JobRow, MountRow, ProcessRow};
 use super::section;
+use super::streamed::Streamed;
 use super::tables::Tables;
 use crate::Result;
 
@@ -27,17 +28,24 @@ pub(super) struct Taking<'a> {
     pub(super) files: Files,
     pub(super) job: JobRow,
     pub(super) damage: Vec<Damage>,
+    pub(super) streamed: Streamed,
 }
 
 /// Takes everything of a log but its job, which it gives back; it goes in last of all.
 ///
 /// # Errors
 /// The tables do not take it.
-pub(super) fn take(path: &Path, log: &Log, key: String, tables: &mut Tables) -> Result<JobRow> {
+pub(super) fn take(
+    path: &Path,
+    log: &Log,
+    key: String,
+    streamed: Streamed,
+    tables: &mut Tables,
+) -> Result<JobRow> {
     let job = job(path, log, key);
     tables.begin(&job)?;
     let damage = log.damage().to_vec();
-    let mut taking = Taking { log, tables, files: Files::of(log), job, damage };
+    let mut taking = Taking { log, tables, files: Files::of(log), job, damage, streamed };
     taking.names()?;
     for &module in Module::ALL {
         taking.records(module)?;

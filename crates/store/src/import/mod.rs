@@ -19,6 +19,7 @@ mod section;
 mod segment;
 mod sent;
 mod source;
+mod streamed;
 mod tables;
 
 use std::path::PathBuf;

@@ -5,35 +5,8 @@ use std::collections::HashMap;
 use super::row::EventRow;
 use super::tables::{Tables, moment};
 use crate::Result;
+use crate::sums::Sums;
 use netra_event::RecordId;
-
-/// Sums of calls.
-#[derive(Debug, Clone, Copy)]
-struct Sums {
-    calls: i64,
-    bytes: i64,
-    time: i64,
-    slowest: i64,
-    failed: i64,
-    first: i64,
-    last: i64,
-}
-
-impl Sums {
-    fn add(&mut self, event: &EventRow<'_>) {
-        self.calls += 1;
-        self.bytes = self.bytes.saturating_add(event.bytes);
-        self.time = self.time.saturating_add(event.took);
-        self.slowest = self.slowest.max(event.took);
-        self.failed += i64::from(event.error.is_some());
-        self.first = self.first.min(event.start);
-        self.last = self.last.max(event.start);
-    }
-
-    fn new(start: i64) -> Sums {
-        Sums { calls: 0, bytes: 0, time: 0, slowest: 0, failed: 0, first: start, last: start }
-    }
-}
 
 /// Whose calls: rank, node and program.
 type Who = (i64, String, String);
@@ -67,15 +40,15 @@ impl RollUps {
             text(mount.unwrap_or_default()),
         ];
         let second = event.start.div_euclid(1_000_000_000);
-        let sums = self.seconds.entry((who, second, key));
-        sums.or_insert_with(|| Sums::new(event.start)).add(event);
+        let sums = self.seconds.entry((who, second, key)).or_insert(Sums::NOTHING);
+        add(sums, event);
         let key = [text(event.layer), text(event.op), text(event.function)];
         let file = event.file.map(|file| file.id);
         let sums = self.functions.entry((who, key, file)).or_insert_with(|| {
             let path = event.file.and_then(|file| file.file);
-            (Sums::new(event.start), [path, kind, mount].map(|part| part.map(text)))
+            (Sums::NOTHING, [path, kind, mount].map(|part| part.map(text)))
         });
-        sums.0.add(event);
+        add(&mut sums.0, event);
     }
 
     /// Writes what there is, and begins anew.
@@ -90,8 +63,8 @@ impl RollUps {
             sheet.put("layer", &*layer).put("op", &*op);
             sheet.put("file_system", some(&kind).as_deref());
             sheet.put("mount", some(&mount).as_deref());
-            sheet.put("calls", sums.calls).put("bytes", sums.bytes).put("time", sums.time);
-            sheet.put("slowest", sums.slowest).put("failed", sums.failed).end_row()?;
+            sums.put(sheet);
+            sheet.end_row()?;
         }
         for ((number, [layer, op, function], file), (sums, place)) in self.functions.drain() {
             let Some(((rank, node, exe), _)) = who.get(number) else { continue };
@@ -100,10 +73,13 @@ impl RollUps {
             let [path, kind, mount] = &place;
             sheet.put("file_id", file.map(|id| id.0.cast_signed())).put("file", path.as_deref());
             sheet.put("file_system", kind.as_deref()).put("mount", mount.as_deref());
-            sheet.put("calls", sums.calls).put("bytes", sums.bytes).put("time", sums.time);
-            sheet.put("slowest", sums.slowest).put("failed", sums.failed);
+            sums.put(sheet);
             sheet.put("t", moment(sums.first)).put("last", moment(sums.last)).end_row()?;
         }
         Ok(())
     }
+}
+
+fn add(sums: &mut Sums, event: &EventRow<'_>) {
+    sums.add(event.start, event.took, event.bytes, event.error.is_some());
 }

@@ -159,25 +159,6 @@ pub(super) struct EventRow<'a> {
     pub(super) source: &'a str,
 }
 
-/// A frame of a call site's stack.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct SiteRow<'a> {
-    /// The process's number in the job.
-    pub(super) rank: Option<i64>,
-    /// The process.
-    pub(super) process: i64,
-    /// The site, as events name it.
-    pub(super) site: &'a str,
-    /// 0 is the call itself.
-    pub(super) depth: i64,
-    /// The executable or library.
-    pub(super) object: Option<&'a str>,
-    /// Its build id, in hexadecimal digits.
-    pub(super) build_id: Option<String>,
-    /// The address within it.
-    pub(super) address: i64,
-}
-
 /// The account of one thread of a process.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct AccountRow {

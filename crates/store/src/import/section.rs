@@ -14,11 +14,12 @@ use netra_stream::job::Job;
 use netra_stream::source::{Kind, Piece, Segment};
 
 use super::log::Taking;
-use super::row::{AccountRow, EventRow, Name, ProcessRow, SiteRow};
+use super::row::{AccountRow, EventRow, Name, ProcessRow};
 use crate::Result;
 use crate::ingest::errno;
 use crate::ingest::who::name_for_ever;
 use crate::meaning::{self, Meaning};
+use crate::stack;
 
 /// Takes what the section holds; says whether there was a call in it.
 pub(super) fn take(taking: &mut Taking<'_>) -> Result<bool> {
@@ -117,19 +118,8 @@ impl Touched {
 impl<'a> Process<'a> {
     fn new(piece: &Piece, view: View<'a>, rank: Option<i64>) -> Process<'a> {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let mut sites = HashMap::new();
-        for number in 1..=u16::MAX {
-            let Some(site) = view.site(number) else { break };
-            let object = site.object.and_then(|at| view.objects().find(|found| found.index == at));
-            let words = match object {
-                Some(object) => {
-                    let offset = site.address.wrapping_sub(object.base);
-                    format!("{}+0x{offset:x}", text(object.name))
-                }
-                None => format!("?+0x{:x}", site.address),
-            };
-            sites.insert(number, words);
-        }
+        let sites = (1..=u16::MAX).take_while(|&number| view.site(number).is_some());
+        let sites = sites.filter_map(|number| Some((number, stack::name(&view, number)?)));
         Process {
             view,
             rank,
@@ -137,7 +127,7 @@ impl<'a> Process<'a> {
             exe: text(view.exe()),
             pid: i64::from(piece.pid),
             name: name_for_ever(&producer(&view)),
-            sites,
+            sites: sites.collect(),
             files: Touched::all(&view),
         }
     }
@@ -170,6 +160,9 @@ impl<'a> Process<'a> {
                     thread = u32::try_from(event.offset).unwrap_or(thread);
                 }
                 account.delivered += 1;
+                if taking.streamed.has(self.name, account.lane, index) {
+                    continue;
+                }
                 self.call(taking, account.lane, whole(index), thread, &event)?;
             }
             all += account.delivered.cast_unsigned();
@@ -198,7 +191,7 @@ impl<'a> Process<'a> {
         });
         let means = Meaning::of(event, event.function().map(Function::kind));
         let (layer, op, function) = meaning::names(event.code);
-        let error = event.failed.then(|| errno::name(event.result));
+        let error = event.failed.then(|| errno::name_of(event.code, event.result));
         let selected = selection(view.extension(event.extension));
         taking.tables.event(&EventRow {
             rank: self.rank,
@@ -237,35 +230,7 @@ impl<'a> Process<'a> {
 
     /// Call sites with their stacks: object and address in it, innermost first.
     fn sites(&self, taking: &mut Taking<'_>) -> Result<()> {
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let objects: Vec<_> =
-            self.view.objects().map(|object| (object, text(object.name))).collect();
-        for number in 1..=u16::MAX {
-            let (Some(site), Some(words)) = (self.view.site(number), self.site(number)) else {
-                break;
-            };
-            let mut stack: Vec<u64> = site.stack().take(FRAMES).collect();
-            if stack.is_empty() {
-                stack.push(site.address);
-            }
-            for (depth, &address) in (0..).zip(&stack) {
-                let within = |(object, _): &&(netra_event::segment::Object<'_>, String)| {
-                    (object.start..object.end).contains(&address)
-                };
-                let object = objects.iter().find(within);
-                let base = object.map_or(0, |(object, _)| object.base);
-                taking.tables.site(&SiteRow {
-                    rank: self.rank,
-                    process: self.name,
-                    site: words,
-                    depth,
-                    object: object.map(|(_, path)| path.as_str()),
-                    build_id: object.map(|(object, _)| super::hex(object.build_id)),
-                    address: address.wrapping_sub(base).cast_signed(),
-                })?;
-            }
-        }
-        Ok(())
+        stack::frames(&self.view, |frame| taking.tables.site(self.rank, self.name, frame))
     }
 
     /// The process itself.
@@ -307,17 +272,14 @@ const fn state(phase: Phase) -> &'static str {
     }
 }
 
-/// What a call on data sets selected of the first.
+/// What a call on data sets selected: of several the first, with the elements of all.
 fn selection(extension: Option<(u32, &[u8])>) -> Option<Selection<'_>> {
     let (kind, bytes) = extension?;
-    match Extension::read(kind, bytes)? {
-        Extension::Selections(mut found) => found.next(),
-        _ => None,
-    }
+    let Extension::Selections(mut all) = Extension::read(kind, bytes)? else { return None };
+    let mut first = all.next()?;
+    first.points = all.fold(first.points, |sum, more| sum.saturating_add(more.points));
+    Some(first)
 }
-
-/// Frames of a stack that are kept.
-const FRAMES: usize = 16;
 
 fn whole(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)

@@ -11,6 +11,7 @@ use super::commit::Known;
 use super::connector;
 use super::identity::Identity;
 use super::row::JobRow;
+use super::streamed::Streamed;
 use super::tables::Tables;
 use super::{log, section, segment, sent};
 use crate::{Mark, Result, Store};
@@ -138,16 +139,20 @@ fn read_log(path: &Path, log: &Log, kind: &'static str, known: &Known, large: &L
     if let Some(job) = known.import(&identity) {
         return Reading::Known { job };
     }
-    let key = match key {
+    let found = match key {
         Some(key) => match known.key(&key, &producers, &identity, large) {
-            Ok(Ok(key)) => key,
+            Ok(Ok(key)) => Streamed::find(&key, large).map(|streamed| (key, streamed)),
             Ok(Err(job)) => return Reading::Known { job: Some(job) },
-            Err(error) => return Reading::Refused(said(&error)),
+            Err(error) => Err(error),
         },
-        None => format!("darshan.{}.{}", log.job().numbers.jobid, identity.short()),
+        None => {
+            let key = format!("darshan.{}.{}", log.job().numbers.jobid, identity.short());
+            Ok((key, Streamed::default()))
+        }
     };
     let mut tables = Tables::new(identity.clone(), Some(large.clone()));
-    let taken = log::take(path, log, key, &mut tables).and_then(|job| {
+    let taken = found.and_then(|(key, streamed)| {
+        let job = log::take(path, log, key, streamed, &mut tables)?;
         tables.job(&job)?;
         Ok((job, tables.take()?))
     });

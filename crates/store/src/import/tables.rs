@@ -8,11 +8,12 @@ use netra_event::{Function, Loss, Module};
 
 use super::identity::Identity;
 use super::rollup::RollUps;
-use super::row::{AccountRow, EventRow, JobRow, MountRow, Name, ProcessRow, SiteRow};
+use super::row::{AccountRow, EventRow, JobRow, MountRow, Name, ProcessRow};
 use super::source::Large;
 use crate::Result;
 use crate::ingest::user::Users;
 use crate::sheet::{Cell, Sheet};
+use crate::stack::Frame;
 
 /// Events that are kept before they go ahead of the rest.
 const PIECE: usize = 1 << 19;
@@ -239,14 +240,18 @@ impl Tables {
         sheet.end_row()
     }
 
-    /// A frame of a call site.
-    pub(super) fn site(&mut self, site: &SiteRow<'_>) -> Result<()> {
+    /// A frame of a call site of a process.
+    pub(super) fn site(
+        &mut self,
+        rank: Option<i64>,
+        process: i64,
+        frame: &Frame<'_>,
+    ) -> Result<()> {
         let start = self.start();
         let sheet = self.row("sites")?;
-        sheet.put("rank", site.rank.unwrap_or(-1)).put("t", moment(start));
-        sheet.put("process", site.process).put("site", site.site).put("depth", site.depth);
-        sheet.put("object", site.object).put("build_id", site.build_id.as_deref());
-        sheet.put("address", site.address).end_row()
+        sheet.put("rank", rank.unwrap_or(-1)).put("t", moment(start)).put("process", process);
+        frame.put(sheet);
+        sheet.end_row()
     }
 
     /// Everything so far, table by table.

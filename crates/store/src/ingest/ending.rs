@@ -15,9 +15,11 @@ use super::who::{inside, rank};
 use crate::Result;
 use crate::schema;
 use crate::sheet::{Cell, Sheet};
+use crate::stack;
 
 /// Tables that get rows when a process ends.
-pub(super) const TABLES: &[&str] = &["processes", "jobs", "files", "mounts", "lustre", "heatmap"];
+pub(super) const TABLES: &[&str] =
+    &["processes", "jobs", "files", "mounts", "lustre", "heatmap", "sites"];
 
 /// A process whose record is complete, or as complete as it is.
 pub(super) struct Ending<'a> {
@@ -40,11 +42,15 @@ fn micros(nanos: u64) -> i64 {
 impl Ending<'_> {
     /// Writes its rows.
     pub(super) fn write(mut self, sheets: &mut Sheets) -> Result<()> {
+        let records = Module::ALL.iter().filter_map(|&module| schema::counter_table(module));
+        let is_counted =
+            records.chain(["jobs", "lustre", "heatmap"]).any(|name| (self.wants)(name));
+        let log = self.view.filter(|_| is_counted).and_then(|view| log(view, self.rank()));
         if (self.wants)("processes") {
             self.process(sheets.of("processes")?)?;
         }
         if (self.wants)("jobs") {
-            self.job(sheets.of("jobs")?)?;
+            self.job(log.as_ref(), sheets.of("jobs")?)?;
         }
         let Some(view) = self.view else { return Ok(()) };
         if (self.wants)("files") {
@@ -53,7 +59,10 @@ impl Ending<'_> {
         if (self.wants)("mounts") {
             self.mounts(&view, sheets.of("mounts")?)?;
         }
-        match log(view, self.rank()) {
+        if (self.wants)("sites") {
+            self.sites(&view, sheets.of("sites")?)?;
+        }
+        match log {
             Some(log) => self.records(&view, &log, sheets),
             None => Ok(()),
         }
@@ -117,7 +126,7 @@ impl Ending<'_> {
         sheet.end_row()
     }
 
-    fn job(&mut self, sheet: &mut Sheet) -> Result<()> {
+    fn job(&mut self, log: Option<&Log>, sheet: &mut Sheet) -> Result<()> {
         let life = self.life;
         self.user(sheet);
         sheet.put("job", &*text(&life.job)).put("exe", &*text(&life.exe));
@@ -126,6 +135,10 @@ impl Ending<'_> {
         sheet.put("nprocs", i64::from(life.nprocs.unwrap_or(1))).put("processes", 1);
         sheet.put("running", i64::from(life.phase == Phase::Began));
         sheet.put("killed", i64::from(life.phase == Phase::Killed)).put("source", "stream");
+        sheet.put("start_ns", life.start.cast_signed());
+        sheet.put("end_ns", life.end.map(u64::cast_signed));
+        let modules = log.map(|log| log.modules().map(Module::name).collect::<Vec<_>>().join(","));
+        sheet.put("modules", modules.as_deref());
         let partial = self.view.map_or(0, |view| view.partial());
         let partial: Vec<&str> = Module::ALL
             .iter()
@@ -179,6 +192,16 @@ impl Ending<'_> {
             sheet.end_row()?;
         }
         Ok(())
+    }
+
+    fn sites(&mut self, view: &View<'_>, sheet: &mut Sheet) -> Result<()> {
+        stack::frames(view, |frame| {
+            self.user(sheet);
+            sheet.put("job", &*text(&self.life.job)).put("rank", self.rank());
+            sheet.put("t", Cell::Time(micros(self.life.start))).put("process", self.process);
+            frame.put(sheet);
+            sheet.end_row()
+        })
     }
 
     fn mounts(&mut self, view: &View<'_>, sheet: &mut Sheet) -> Result<()> {

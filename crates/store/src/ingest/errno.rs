@@ -1,5 +1,7 @@
 //! The names of Linux's errors. A table.
 
+use netra_event::Layer;
+
 /// Names from 1 on; the numbers are those of x86-64 and AArch64.
 const NAMES: [&str; 133] = [
     "EPERM",
@@ -147,16 +149,26 @@ pub(crate) fn name(result: i64) -> std::borrow::Cow<'static, str> {
     }
 }
 
+/// The name of the error that a function gave: some libraries have numbers of their own.
+pub(crate) fn name_of(code: u16, result: i64) -> std::borrow::Cow<'static, str> {
+    match Layer::of_code(code) {
+        Some(Layer::Mpiio | Layer::Pnetcdf) => format!("error {}", result.unsigned_abs()).into(),
+        _ => name(result),
+    }
+}
+
 /// The number of an error's name; 0 where nobody knows it.
 pub(crate) fn number(text: &str) -> u32 {
     let known = NAMES.iter().position(|name| !name.is_empty() && *name == text);
     let known = known.and_then(|at| u32::try_from(at + 1).ok());
-    known.or_else(|| text.strip_prefix('E')?.parse().ok()).unwrap_or(0)
+    let digits = || text.strip_prefix("error ").or_else(|| text.strip_prefix('E'));
+    known.or_else(|| digits()?.parse().ok()).unwrap_or(0)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{name, number};
+    use super::{name, name_of, number};
+    use netra_event::Function;
 
     #[test]
     fn names_lead_back() {
@@ -164,6 +176,9 @@ mod tests {
             assert_eq!(i64::from(number(&name(-error))), error);
         }
         assert_eq!(number("nonsense"), 0);
+        let own = name_of(Function::MpiFileOpen.code(), -17);
+        assert_eq!((&*own, number(&own)), ("error 17", 17));
+        assert_eq!(name_of(Function::Open.code(), -17), "EEXIST");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use datafusion::arrow::array::{
 use datafusion::arrow::buffer::{NullBuffer, ScalarBuffer};
 use datafusion::arrow::datatypes::{Field, Int32Type, Schema};
 use datafusion::arrow::record_batch::RecordBatch;
-use netra_event::{Function, Layer};
+use netra_event::Function;
 use netra_stream::batch::Events;
 
 use super::errno;
@@ -104,7 +104,7 @@ pub(super) fn take(
         };
         let error = match event.failed {
             false => NONE,
-            true => texts.number(&error_name(event.code, event.result)),
+            true => texts.number(&errno::name_of(event.code, event.result)),
         };
         let selected = match event.extension {
             0 => NONE,
@@ -137,14 +137,6 @@ pub(super) fn take(
             code: event.code,
         };
         each(row, who, texts);
-    }
-}
-
-fn error_name(code: u16, result: i64) -> std::borrow::Cow<'static, str> {
-    match Layer::of_code(code) {
-        // These libraries have numbers of their own.
-        Some(Layer::Mpiio | Layer::Pnetcdf) => format!("error {}", result.unsigned_abs()).into(),
-        _ => errno::name(result),
     }
 }
 

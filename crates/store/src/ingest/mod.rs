@@ -6,15 +6,15 @@
 //! it does not matter which of the tables were committed when the power went. Several hubs write the same tables, each under its own
 //! spool's name.
 //!
-//! **Nothing is refused.** A batch that is not what its head says is counted and left out; a table that can not be written stops
-//! the sink, and the spool keeps what comes.
+//! **Nothing is refused.** A batch that is not what its head says is counted and left out. Storage that can not be written stops
+//! the sink, and the spool keeps what comes; a table that is damaged stops it for a minute, then the others go on without it.
 
+mod aside;
 mod ending;
 pub(crate) mod errno;
 mod event;
 mod heard;
 mod pending;
-mod quick;
 mod rollup;
 mod sheets;
 mod text;
@@ -35,6 +35,7 @@ use tokio::runtime::Handle as Runtime;
 use crate::schema::TABLES;
 use crate::table::Mark;
 use crate::{Result, Store};
+use aside::Aside;
 use pending::Pending;
 
 /// Rows that wait at most.
@@ -47,6 +48,7 @@ pub struct Ingest {
     told: Arc<Told>,
     every: Duration,
     pending: Arc<Pending>,
+    aside: Aside,
     spool: u64,
     position: i64,
 }
@@ -63,7 +65,16 @@ impl Ingest {
     pub fn new(store: Arc<Store>, runtime: Runtime, told: Arc<Told>, every: Duration) -> Ingest {
         let pending = Arc::<Pending>::default();
         store.set_hot(Some(Arc::clone(&pending) as _));
-        Ingest { store, runtime, told, every, pending, spool: 0, position: 0 }
+        let aside = Aside::new();
+        Ingest { store, runtime, told, every, pending, aside, spool: 0, position: 0 }
+    }
+
+    /// For a job whose log is imported when it has ended: what its processes leave then (themselves, files, counters, accounts) is
+    /// shown while they run, and left to the import. Events, roll-ups, metrics and messages are committed as they come.
+    #[must_use]
+    pub fn before_log(self) -> Ingest {
+        self.pending.expect_log();
+        self
     }
 
     /// Under which name the spool's position stands in the tables.
@@ -71,39 +82,71 @@ impl Ingest {
         format!("netra-spool-{:016x}", self.spool)
     }
 
-    /// How far the tables are.
-    async fn past(&self) -> Result<BTreeMap<&'static str, i64>> {
+    /// Waits no longer than this for a damaged table to be mended.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Duration) -> Ingest {
+        self.aside.patience = patience;
+        self
+    }
+
+    /// How far the tables are; one that was given up takes nothing.
+    async fn past(&mut self) -> Result<BTreeMap<&'static str, i64>> {
         let name = self.name();
         let mut past = BTreeMap::new();
-        for table in TABLES.iter() {
-            if let Some(position) = self.store.mark(table.name, &name).await? {
-                past.insert(table.name, position);
+        for table in TABLES.iter().map(|table| table.name) {
+            match self.store.mark(table, &name).await {
+                Ok(position) => {
+                    self.aside.works(table, &self.told);
+                    past.extend(position.map(|position| (table, position)));
+                }
+                Err(error) if self.aside.gives_up(table, &error, &self.told) => {
+                    past.insert(table, i64::MAX);
+                }
+                Err(error) => return Err(error),
             }
         }
         Ok(past)
     }
 
-    async fn land(&self) -> Result<()> {
+    async fn land(&mut self) -> Result<()> {
         let mark = Mark { name: self.name(), position: self.position };
         let prepared = self.pending.prepare()?;
+        let store = &self.store;
         let landing = prepared.iter().map(async |prepared| {
-            let handle = self.store.handle(prepared.table.name)?;
+            let handle = store.handle(prepared.table.name)?;
             handle.land(&prepared.batches, prepared.is_sorted, &mark).await
         });
         // Each table on its own: one that fails keeps no other from its rows.
+        let landed = join_all(landing).await;
         let mut failed = None;
-        for landed in join_all(landing).await {
-            if let Err(error) = landed {
-                failed.get_or_insert(error);
+        for (prepared, landed) in prepared.iter().zip(landed) {
+            let table = prepared.table.name;
+            match landed {
+                Ok(_) => self.aside.works(table, &self.told),
+                Err(error) if self.aside.gives_up(table, &error, &self.told) => {
+                    self.pending.leave_out(table);
+                }
+                Err(error) => {
+                    failed.get_or_insert(error);
+                }
             }
         }
-        match failed {
-            Some(error) => Err(error),
-            None => {
-                self.pending.settle();
-                Ok(())
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        self.pending.settle();
+        for table in self.aside.due() {
+            match self.store.mark(table, &mark.name).await {
+                Ok(_) => {
+                    self.aside.works(table, &self.told);
+                    self.pending.take_up(table, mark.position);
+                }
+                Err(error) => {
+                    self.aside.gives_up(table, &error, &self.told);
+                }
             }
         }
+        Ok(())
     }
 }
 
@@ -131,13 +174,15 @@ impl Sink for Ingest {
         if odd > 0 {
             self.told.say(format_args!("{odd} batches are not what they say and are left out"));
         }
-        self.runtime.block_on(self.land())?;
+        let runtime = self.runtime.clone();
+        runtime.block_on(self.land())?;
         Ok(self.position.to_le_bytes().to_vec())
     }
 
     fn resume(&mut self, _: &[u8]) -> io::Result<()> {
         // The tables know better than the mark how far they are.
-        let past = self.runtime.block_on(self.past())?;
+        let runtime = self.runtime.clone();
+        let past = runtime.block_on(self.past())?;
         self.pending.reset(past);
         Ok(())
     }

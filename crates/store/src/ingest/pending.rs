@@ -54,6 +54,8 @@ struct Inner {
     shown: Vec<RecordBatch>,
     /// Batches whose body was not what its head says.
     odd: u64,
+    /// Whether the job's log brings what processes leave when they end.
+    has_log: bool,
 }
 
 /// A process that runs, as far as it is known.
@@ -84,7 +86,13 @@ impl Pending {
 
     /// Begins anew: tables have what lies before these positions.
     pub(super) fn reset(&self, past: BTreeMap<&'static str, i64>) {
-        *self.lock() = Inner { past, ..Inner::new() };
+        let mut inner = self.lock();
+        *inner = Inner { past, has_log: inner.has_log, ..Inner::new() };
+    }
+
+    /// What processes leave when they end comes with their job's log: it is shown, and not committed.
+    pub(super) fn expect_log(&self) {
+        self.lock().has_log = true;
     }
 
     /// Rows that wait.
@@ -110,6 +118,18 @@ impl Pending {
         self.lock().prepare()
     }
 
+    /// A table takes nothing from now on, and forgets what waits for it.
+    pub(super) fn leave_out(&self, table: &'static str) {
+        let mut inner = self.lock();
+        inner.past.insert(table, i64::MAX);
+        inner.forget(table);
+    }
+
+    /// A table takes what comes behind a position.
+    pub(super) fn take_up(&self, table: &'static str, position: i64) {
+        self.lock().past.insert(table, position);
+    }
+
     /// Everything has landed: what is not needed for running processes is forgotten.
     pub(super) fn settle(&self) {
         self.lock().settle();
@@ -122,17 +142,7 @@ impl Hot for Pending {
     }
 
     fn landed(&self, table: &'static Table) {
-        let mut inner = self.lock();
-        match table.name {
-            "events" => {
-                inner.rows.iter_mut().for_each(|rows| *rows = Rows::default());
-                inner.events = 0;
-                inner.shown.clear();
-            }
-            "activity" => inner.seconds.clear(),
-            "functions" => inner.functions.clear(),
-            other => inner.sheets.clear(other),
-        }
+        self.lock().forget(table.name);
     }
 }
 
@@ -160,6 +170,21 @@ impl Inner {
             searched: false,
             shown: Vec::new(),
             odd: 0,
+            has_log: false,
+        }
+    }
+
+    /// Forgets the rows of a table.
+    fn forget(&mut self, table: &str) {
+        match table {
+            "events" => {
+                self.rows.iter_mut().for_each(|rows| *rows = Rows::default());
+                self.events = 0;
+                self.shown.clear();
+            }
+            "activity" => self.seconds.clear(),
+            "functions" => self.functions.clear(),
+            other => self.sheets.clear(other),
         }
     }
 
@@ -215,7 +240,7 @@ impl Inner {
                 running.life = Some(life);
                 running.image = image.cloned().or(running.image.take());
             }
-            Payload::Ledger(account) if account.is_final => {
+            Payload::Ledger(account) if account.is_final && !self.has_log => {
                 let who = self.who(head.producer, image);
                 if self.wants("ledger") {
                     let sheet = self.sheets.of("ledger")?;

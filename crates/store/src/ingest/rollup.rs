@@ -3,55 +3,16 @@
 use datafusion::arrow::record_batch::RecordBatch;
 
 use super::event::{Codes, Row};
-use super::quick::Quick;
 use super::text::Texts;
 use super::who::{FileRow, NONE, Who};
 use crate::Result;
+use crate::quick::Quick;
 use crate::schema::Table;
 use crate::sheet::{Cell, Sheet};
+use crate::sums::Sums;
 
 /// Nanoseconds of a second.
 const SECOND: i64 = 1_000_000_000;
-
-/// What calls add up to.
-#[derive(Debug, Clone, Copy)]
-struct Sums {
-    calls: i64,
-    bytes: i64,
-    time: i64,
-    slowest: i64,
-    failed: i64,
-    first: i64,
-    last: i64,
-}
-
-impl Sums {
-    const NOTHING: Sums = Sums {
-        calls: 0,
-        bytes: 0,
-        time: 0,
-        slowest: 0,
-        failed: 0,
-        first: i64::MAX,
-        last: i64::MIN,
-    };
-
-    #[inline]
-    fn add(&mut self, row: &Row) {
-        self.calls += 1;
-        self.bytes = self.bytes.saturating_add(row.bytes);
-        self.time = self.time.saturating_add(row.duration);
-        self.slowest = self.slowest.max(row.duration);
-        self.failed += i64::from(row.error != NONE);
-        self.first = self.first.min(row.t);
-        self.last = self.last.max(row.t);
-    }
-
-    fn put(&self, sheet: &mut Sheet) {
-        sheet.put("calls", self.calls).put("bytes", self.bytes).put("time", self.time);
-        sheet.put("slowest", self.slowest).put("failed", self.failed);
-    }
-}
 
 /// The key of a second: who, when; layer and operation, file system and mount.
 type SecondKey = (u32, i64, [u32; 4]);
@@ -69,7 +30,7 @@ impl Seconds {
     pub(super) fn add(&mut self, who: usize, row: &Row, names: [u32; 3], file: &FileRow) {
         let second = row.t.div_euclid(SECOND);
         let key = (who as u32, second, [names[0], names[1], file.file_system, file.mount]);
-        self.sums.entry(key).or_insert(Sums::NOTHING).add(row);
+        add(self.sums.entry(key).or_insert(Sums::NOTHING), row);
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -111,7 +72,7 @@ impl Functions {
     pub(super) fn add(&mut self, who: usize, row: &Row) {
         let day = crate::calendar::day_of(row.t.div_euclid(1000));
         let key = (who as u32, day, row.code, row.file);
-        self.sums.entry(key).or_insert(Sums::NOTHING).add(row);
+        add(self.sums.entry(key).or_insert(Sums::NOTHING), row);
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -149,6 +110,11 @@ impl Functions {
         }
         sheet.finish()
     }
+}
+
+#[inline]
+fn add(sums: &mut Sums, row: &Row) {
+    sums.add(row.t, row.duration, row.bytes, row.error != NONE);
 }
 
 fn maybe(texts: &Texts, number: u32) -> Option<&str> {

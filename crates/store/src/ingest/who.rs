@@ -11,6 +11,7 @@ use netra_stream::batch::{Image, Process};
 
 use super::text::Texts;
 use super::user::Users;
+use crate::stack;
 
 /// No text.
 pub(super) const NONE: u32 = u32::MAX;
@@ -163,7 +164,7 @@ impl Who {
         if let Some(&known) = self.sites.get(&site) {
             return known;
         }
-        let name = self.image.as_ref().and_then(|image| site_name(&image.view()?, site));
+        let name = self.image.as_ref().and_then(|image| stack::name(&image.view()?, site));
         let number = name.map_or(NONE, |name| texts.number(&name));
         self.sites.insert(site, number);
         number
@@ -235,12 +236,4 @@ fn find(view: &View<'_>, index: u32, texts: &mut Texts) -> Option<FileRow> {
 /// The part of an object's name behind that of its file.
 pub(super) fn inside<'a>(file: &[u8], name: &'a [u8]) -> &'a [u8] {
     name.strip_prefix(file).map_or(name, |rest| rest.strip_prefix(b":").unwrap_or(rest))
-}
-
-fn site_name(view: &View<'_>, index: u16) -> Option<String> {
-    let site = view.site(index)?;
-    let number = site.object?;
-    let object = view.objects().find(|object| object.index == number)?;
-    let path = String::from_utf8_lossy(object.name);
-    Some(format!("{path}+0x{:x}", site.address.wrapping_sub(object.base)))
 }

@@ -13,6 +13,8 @@ use crate::{Error, Result};
 
 /// The property that says which schemas a table was written with.
 const PROPERTY: &str = "netra.schemaVersion";
+/// The version of Delta's protocol that writers of our tables must know: what later ones ask of an entry is not in ours.
+const WRITER: i32 = 2;
 /// How long a table's log and the files it gave up are kept, so that whoever began to read can end.
 const SETTINGS: [(&str, &str); 4] = [
     ("delta.logRetentionDuration", "interval 1 days"),
@@ -112,16 +114,28 @@ impl Handle {
         Ok(())
     }
 
+    /// Whether the table has every column that rows may have, and may be written as we do; the turn is ours.
+    pub(super) fn is_wide(&self, delta: &DeltaTable) -> Result<bool> {
+        let state = delta.snapshot().map_err(Error::of(self.table.name))?;
+        let asked = state.protocol().min_writer_version();
+        if asked > WRITER {
+            let why = format!("it asks writers for version {asked} of Delta's protocol");
+            let (table, place) = (self.table.name, self.place.to_string());
+            return Err(Error::Foreign { table, place, why });
+        }
+        let schema = state.schema();
+        Ok(self.table.columns.iter().all(|column| schema.field(&column.name).is_some()))
+    }
+
     /// Gives a table that an older netra wrote the columns that came since; the turn is ours.
-    pub(super) async fn widen(&self, delta: DeltaTable) -> Result<DeltaTable> {
+    pub(super) async fn widen(&self) -> Result<DeltaTable> {
+        let gone = || Error::Gone { table: self.table.name, place: self.place.to_string() };
+        let delta = self.caught_up().await?.ok_or_else(gone)?;
         let state = delta.snapshot().map_err(Error::of(self.table.name))?;
         let schema = state.schema();
         let missing =
             self.table.columns.iter().filter(|column| schema.field(&column.name).is_none());
         let missing: Vec<StructField> = missing.map(field).collect();
-        if missing.is_empty() {
-            return Ok(delta);
-        }
         delta.add_columns().with_fields(missing).await.map_err(Error::of(self.table.name))
     }
 }

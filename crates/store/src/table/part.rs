@@ -45,7 +45,8 @@ impl Part {
         Part::new(table, add)
     }
 
-    fn new(table: &Table, add: Add) -> Part {
+    /// What its entry in the log says.
+    pub(crate) fn new(table: &Table, add: Add) -> Part {
         let told = add.stats.as_deref().and_then(|text| serde_json::from_str(text).ok());
         let told: Value = told.unwrap_or_default();
         let day = add.partition_values.get(DAY).and_then(Option::as_deref);

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// A map whose keys are numbers.
-pub(super) type Quick<K, V> = HashMap<K, V, BuildHasherDefault<Multiply>>;
+pub(crate) type Quick<K, V> = HashMap<K, V, BuildHasherDefault<Multiply>>;
 
 /// Multiplies.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Multiply(u64);
+pub(crate) struct Multiply(u64);
 
 impl Hasher for Multiply {
     fn write(&mut self, bytes: &[u8]) {

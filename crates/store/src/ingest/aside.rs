@@ -1,0 +1,69 @@
+//! Tables that are damaged. For a while a sink waits for such a table to be mended, and the spool keeps everything; then it goes on
+//! with the others, says so, and looks now and then whether the table can be read again. What came for it meanwhile is not in it.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use netra_stream::told::Told;
+
+use crate::Error;
+
+/// How long a damaged table is waited for.
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+/// How often it is looked at then.
+const AGAIN: Duration = Duration::from_secs(30);
+
+/// A damaged table.
+#[derive(Debug)]
+struct Failing {
+    since: Instant,
+    looked: Instant,
+    given_up: bool,
+}
+
+/// Tables that are damaged.
+#[derive(Debug)]
+pub(super) struct Aside {
+    pub(super) patience: Duration,
+    tables: BTreeMap<&'static str, Failing>,
+}
+
+impl Aside {
+    pub(super) fn new() -> Aside {
+        Aside { patience: PATIENCE, tables: BTreeMap::new() }
+    }
+
+    /// A table failed; true if the others go on without it.
+    pub(super) fn gives_up(&mut self, table: &'static str, error: &Error, told: &Told) -> bool {
+        if !error.is_damage() {
+            return false;
+        }
+        let now = Instant::now();
+        let fresh = || Failing { since: now, looked: now, given_up: false };
+        let failing = self.tables.entry(table).or_insert_with(fresh);
+        failing.looked = now;
+        if now.duration_since(failing.since) < self.patience {
+            return false;
+        }
+        if !std::mem::replace(&mut failing.given_up, true) {
+            told.say(format_args!(
+                "{error}; what comes for {table} is left out until it is mended"
+            ));
+        }
+        true
+    }
+
+    /// A table works.
+    pub(super) fn works(&mut self, table: &'static str, told: &Told) {
+        if self.tables.remove(table).is_some_and(|failing| failing.given_up) {
+            told.say(format_args!("{table} can be written again; it lacks what came meanwhile"));
+        }
+    }
+
+    /// Tables that were given up and are to be looked at again.
+    pub(super) fn due(&self) -> Vec<&'static str> {
+        let again = AGAIN.min(self.patience);
+        let due = |failing: &Failing| failing.given_up && failing.looked.elapsed() >= again;
+        self.tables.iter().filter(|(_, failing)| due(failing)).map(|(name, _)| *name).collect()
+    }
+}
