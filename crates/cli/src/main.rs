@@ -9,6 +9,8 @@ mod asking;
 mod collect;
 mod command;
 mod doctor;
+#[cfg(feature = "store")]
+mod door;
 mod draft;
 mod folder;
 mod input;

@@ -13,8 +13,8 @@ use signal_hook::iterator::Signals;
 
 const EXAMPLES: &str = "\
 One file says what the daemon does: [node] reads the segments of processes, [[listen]] takes what
-other daemons send, [[upstream]] sends on, [[sink]] keeps. SIGTERM ends it when everything is
-passed on or kept; SIGHUP makes it read its file again.
+other daemons send, [[upstream]] sends on, [[sink]] keeps, [postgres] lets clients ask its store.
+SIGTERM ends it when everything is passed on or kept; SIGHUP makes it read its file again.
 
 Examples:
   netra daemon /etc/netra/node.toml
@@ -56,6 +56,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         )?;
         #[cfg(not(feature = "store"))]
         let daemon = Daemon::start(settings.clone(), Arc::clone(&told), Arc::clone(&clock))?;
+        #[cfg(feature = "store")]
+        let _door = stores.door(&settings)?;
         daemon.ready();
         let signal = signals.forever().next().unwrap_or(SIGTERM);
         if signal != SIGHUP {

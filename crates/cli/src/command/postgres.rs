@@ -1,19 +1,17 @@
 //! `netra postgres`: lets clients of PostgreSQL ask the store.
 
 use std::net::SocketAddr;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail};
-use netra_event::Bytes;
-use netra_show::door::postgres::{Listener, Settings, Tls, Users, serve};
-use netra_store::ask::{Ground, Limits};
+use anyhow::{Context as _, Result};
 use netra_store::{Place, Store};
-use tokio::net::{TcpListener, UnixListener};
+use netra_stream::daemon::Door;
 use tokio::runtime::Runtime;
+
+use crate::door;
 
 const EXAMPLES: &str = "\
 Over a network a password is needed (netra password makes entries); through the socket the kernel says who asks. You and
@@ -54,7 +52,7 @@ pub(crate) struct Args {
     memory: u64,
     /// Connections at a time
     #[arg(long, value_name = "N", default_value_t = 100)]
-    connections: usize,
+    connections: u64,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
@@ -63,74 +61,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         None => Place::usual()?,
     };
     let store = Arc::new(Store::open(place)?);
-    let settings = Arc::new(settings(args)?);
-    let runtime = Runtime::new().context("starting threads")?;
-    runtime.block_on(async {
-        let mut doors = Vec::new();
-        for listener in listeners(args).await? {
-            doors.push(Box::pin(serve(listener, Arc::clone(&store) as _, Arc::clone(&settings))));
-        }
-        // A door ends only when it cannot go on.
-        let (ended, ..) = futures::future::select_all(doors).await;
-        ended.context("listening")
-    })?;
-    Ok(ExitCode::SUCCESS)
-}
-
-fn settings(args: &Args) -> Result<Settings> {
-    let users = args.users.as_deref().map(Users::read).transpose()?.unwrap_or_default();
-    let tls = match (&args.certificate, &args.key) {
-        (Some(certificate), Some(key)) => Some(Tls::read(certificate, key)?),
-        _ => None,
-    };
-    let limits = Limits {
-        memory: Bytes(args.memory << 20),
-        timeout: Some(Duration::from_secs(args.timeout)),
-        ..Limits::default()
-    };
-    Ok(Settings {
-        users: Arc::new(users),
-        tls,
-        administrators: vec![0, rustix::process::getuid().as_raw()],
+    let door = Door {
+        listen: args.listen.map(|address| address.to_string()),
+        socket: args.socket.clone(),
+        users: args.users.clone(),
+        tls: args.certificate.clone().zip(args.key.clone()),
+        timeout: Duration::from_secs(args.timeout),
+        memory: args.memory << 20,
         connections: args.connections,
-        ground: Ground::new(&limits)?,
-    })
-}
-
-async fn listeners(args: &Args) -> Result<Vec<Listener>> {
-    let mut all = Vec::new();
-    if let Some(address) = args.listen {
-        let tcp =
-            TcpListener::bind(address).await.with_context(|| format!("listening on {address}"))?;
-        eprintln!("netra: clients of PostgreSQL may come to {}", tcp.local_addr()?);
-        all.push(Listener::Tcp(tcp));
-    }
-    if let Some(folder) = &args.socket {
-        let path = folder.join(".s.PGSQL.5432");
-        all.push(Listener::Unix(socket(&path)?));
-        eprintln!(
-            "netra: clients of PostgreSQL may come to {} (psql -h {} netra)",
-            path.display(),
-            folder.display()
-        );
-    }
-    Ok(all)
-}
-
-/// A socket that a dead server left behind is replaced; a living one is not.
-fn socket(path: &Path) -> Result<UnixListener> {
-    if std::os::unix::net::UnixStream::connect(path).is_ok() {
-        bail!("{} is in use: another server listens there", path.display());
-    }
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            return Err(error).with_context(|| format!("removing the old {}", path.display()));
-        }
-        _ => {}
-    }
-    let named = || format!("listening at {}", path.display());
-    let listener = UnixListener::bind(path).with_context(named)?;
-    // Whoever reaches the directory may knock: the kernel says who it is, and what they see follows from that.
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o666)).with_context(named)?;
-    Ok(listener)
+    };
+    let runtime = Runtime::new().context("starting threads")?;
+    // A door ends only when it cannot go on.
+    runtime.block_on(async { door::open(&door, store).await?.await })?;
+    Ok(ExitCode::SUCCESS)
 }

@@ -106,7 +106,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let mut command = Command::new(&args.command[0]);
     command.args(&args.command[1..]);
     let recording = args.prepare(&mut command, &pieces);
-    #[cfg(feature = "serve")]
+    #[cfg(feature = "store")]
+    let start = || Live::start(&pieces, args.page.clone().quietly(args.quiet), args.store());
+    #[cfg(all(feature = "serve", not(feature = "store")))]
     let start = || Live::start(&pieces, args.page.clone().quietly(args.quiet));
     #[cfg(not(feature = "serve"))]
     let start = || Live::start(&pieces);
@@ -202,8 +204,21 @@ impl Args {
         }
     }
 
-    /// Puts the job into the store, so that it can be asked and compared at once. That this does not work
-    /// is said, and no more: the log is there.
+    /// The store that gets what the run does while it runs; that there is none is said, and no more.
+    #[cfg(feature = "store")]
+    fn store(&self) -> Option<std::sync::Arc<netra_store::Store>> {
+        let made = self.which.place().and_then(|place| Ok(netra_store::Store::create(place)?));
+        match made {
+            Ok(store) => Some(std::sync::Arc::new(store)),
+            Err(error) => {
+                eprintln!("netra: nothing is kept in the store: {error:#}");
+                None
+            }
+        }
+    }
+
+    /// Completes the job in the store by what its log has besides, so that it can be asked and compared at once. That this does
+    /// not work is said, and no more: the log is there.
     #[cfg(feature = "store")]
     fn keep(&self, log: &Path) {
         match self.which.create().and_then(|stored| stored.keep(log)) {

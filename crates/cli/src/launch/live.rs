@@ -46,6 +46,7 @@ impl Live {
     pub(crate) fn start(
         pieces: &Pieces,
         #[cfg(feature = "serve")] page: page::Wish,
+        #[cfg(feature = "store")] store: Option<std::sync::Arc<netra_store::Store>>,
     ) -> Result<Live> {
         let folder = pieces.folder.join("live");
         // The library makes it when it is first needed; here it must be there to be watched.
@@ -73,12 +74,18 @@ impl Live {
         };
         let clock = Arc::new(Clock::default());
         #[cfg(feature = "serve")]
-        let (page, sinks) = Page::start(page, &pieces.key, &folder, &clock)?;
+        #[cfg_attr(not(feature = "store"), expect(unused_mut, reason = "the store is one more"))]
+        let (page, mut sinks) = Page::start(page, &pieces.key, &folder, &clock)?;
         #[cfg(not(feature = "serve"))]
         let sinks = Vec::new();
-        let daemon =
-            Daemon::start_beside(settings, Arc::new(Told::quiet()), clock, &no_store, sinks)
-                .context("starting a daemon for the command")?;
+        let told = Arc::new(Told::quiet());
+        #[cfg(feature = "store")]
+        if let Some(store) = store {
+            let favour = crate::keeping::Favour::start(store, &told).context("starting threads")?;
+            sinks.push(("store".to_owned(), Box::new(favour)));
+        }
+        let daemon = Daemon::start_beside(settings, told, clock, &no_store, sinks)
+            .context("starting a daemon for the command")?;
         Ok(Live {
             daemon,
             folder,

@@ -8,6 +8,8 @@ mod exact;
 mod fault;
 mod file;
 mod full;
+#[cfg(feature = "store")]
+mod kept;
 mod killed;
 mod live;
 mod network;

@@ -149,8 +149,11 @@ async fn heatmaps(job: &mut Job, recall: &Recall) -> Result<()> {
 async fn calls(job: &mut Job, recall: &Recall, start: i64, accounts: Vec<Account>) -> Result<()> {
     let mut sums = Sums::default();
     let mut places: HashMap<i64, BTreeMap<String, u32>> = HashMap::new();
+    // Its log numbers processes without MPI, which do not know that while they run.
+    let mut ranks: HashMap<i64, i64> = HashMap::new();
     for process in recall.processes().await? {
         sums.places.executable(&process.exe);
+        ranks.insert(process.process, process.rank);
     }
     for site in recall.sites().await? {
         let frames = site.frames.into_iter().map(|(object, address)| {
@@ -178,7 +181,8 @@ async fn calls(job: &mut Job, recall: &Recall, start: i64, accounts: Vec<Account
         .calls(Order::Lane, None, &mut |call| {
             if open.as_ref().is_none_or(|(name, _)| *name != call.process) {
                 done(&mut sums, job, &mut open);
-                open = Some((call.process, Process::new(u32::try_from(call.rank).ok())));
+                let rank = ranks.get(&call.process).copied().unwrap_or(call.rank);
+                open = Some((call.process, Process::new(u32::try_from(rank).ok())));
                 below = (call.lane, Below::default());
             }
             if below.0 != call.lane {

@@ -5,6 +5,7 @@
 //! sinks get what is there, as far as the time for that goes, then everything is kept. What a sink
 //! did not get it gets after the next start.
 
+mod door;
 mod inward;
 mod metrics;
 mod outward;
@@ -37,6 +38,7 @@ use crate::told::Told;
 use crate::wire::tls::{Problem, Tls};
 use crate::wire::{Guard, Link, Listener, Proven, Server};
 
+pub use door::Door;
 pub use inward::Listen;
 pub use outward::{SinkKind, SinkSettings, StoreSettings, Upstream};
 pub use sampling::Sampling;

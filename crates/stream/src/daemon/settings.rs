@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use toml::Table;
 
+use super::door::Door;
 use super::inward::{self, Listen};
-use super::outward::{self, SinkSettings, Upstream};
+use super::outward::{self, SinkKind, SinkSettings, Upstream};
 use super::sampling::Sampling;
 use super::section::Section;
 use super::trust::Trust;
@@ -42,6 +43,8 @@ pub struct Settings {
     pub sinks: Vec<SinkSettings>,
     /// Where metrics of the daemon itself are read.
     pub metrics: Option<Address>,
+    /// Where clients of PostgreSQL ask its store.
+    pub postgres: Option<Door>,
     /// How long the end waits for sinks to get everything.
     pub drain: Duration,
 }
@@ -63,6 +66,7 @@ impl Settings {
             upstreams: Vec::new(),
             sinks: Vec::new(),
             metrics: None,
+            postgres: None,
             drain: Duration::from_secs(30),
         }
     }
@@ -126,6 +130,9 @@ impl Settings {
             settings.metrics = section.parsed("address", str::parse);
             section.end();
         }
+        if let Some(table) = top.inner("postgres") {
+            settings.postgres = Some(Door::read(Section::new("postgres", table, top.problems())));
+        }
         top.end();
         problems.extend(settings.contradictions());
         if problems.is_empty() { Ok(settings) } else { Err(problems) }
@@ -141,6 +148,11 @@ impl Settings {
         }
         if self.upstreams.is_empty() && self.sinks.is_empty() {
             problems.push("nothing goes out: [[upstream]] sends on, [[sink]] keeps".to_owned());
+        }
+        let is_store = |sink: &SinkSettings| matches!(sink.kind, SinkKind::Store(_));
+        if self.postgres.is_some() && !self.sinks.iter().any(is_store) {
+            problems
+                .push("[postgres] asks the daemon's store: a [[sink]] of kind store".to_owned());
         }
         problems.extend(self.unencrypted());
         let certified = self.tls.as_ref().is_some_and(|tls| tls.clients.is_some());
@@ -219,7 +231,6 @@ fn spool(mut section: Section<'_>) -> Limits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::daemon::outward::SinkKind;
     use crate::node::Root;
     use netra_event::Layer;
 
@@ -271,6 +282,14 @@ mod tests {
         assert_eq!((store.place.as_deref(), store.every.as_secs()), (Some("/data/netra"), 3));
         assert_eq!(store.keep["events"], Duration::from_secs(30 * 86_400));
         assert_eq!((store.limit["events"], store.maintain), (10 << 30, true));
+        let door = "[postgres]\nsocket = \"/run/netra\"\ntimeout = \"20s\"\n";
+        let door = Settings::parse(&format!("{text}{door}")).unwrap().postgres.unwrap();
+        assert_eq!((door.socket, door.timeout.as_secs()), (Some("/run/netra".into()), 20));
+        let wrong = Settings::parse(&format!("{text}[postgres]\nlisten = \"[::]:5433\"\n"));
+        assert_eq!(
+            wrong.unwrap_err(),
+            ["[postgres] users: says who may come over the network, and is missing"]
+        );
         let wrong = Settings::parse(&text.replace("30d", "long")).unwrap_err();
         assert_eq!(wrong, ["[sink] keep: events: \"long\" is no duration such as 250ms"]);
     }
