@@ -1,6 +1,8 @@
 //! The program as a user meets it: every test starts the real `netra` in a folder of its own.
 
 mod account;
+#[cfg(feature = "store")]
+mod ask;
 mod damaged;
 mod doctor;
 mod export;
