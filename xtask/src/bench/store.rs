@@ -3,6 +3,8 @@
 //! `crates/store/examples/measure.rs` generates a hundred jobs of 64 ranks and says numbers; `--events N` makes them fewer, `--dev` builds it
 //! without optimisation, to see whether the benchmark works: its numbers are not kept then.
 
+mod http;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
@@ -92,13 +94,17 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
         "--example",
         "measure",
     ]))?;
+    // The server of /api/sql; the same dependencies.
+    start(&mut cargo(&["build", "--profile", profile, "-p", "netra-cli"]))?;
     let built = target().join(if dev { "debug" } else { "release" }).join("examples/measure");
     let tenth = measure(&built, "store-tenth", events / 10)?.0;
-    let (ours, place) = measure(&built, "store", events)?;
+    let (mut ours, place) = measure(&built, "store", events)?;
     let python = install::all().python.context("there is no Python here")?;
-    let mut peer = Command::new(python);
+    let mut peer = Command::new(&python);
     peer.args(["-c", PEERS]).arg(&place).arg(START.to_string());
     let theirs = numbers(&output(&mut peer)?)?;
+    let netra = target().join(if dev { "debug" } else { "release" }).join("netra");
+    ours.extend(numbers(&http::measure(&netra, &place, &python)?)?);
     let rows = rows(&ours, &theirs, &tenth)?;
     std::fs::remove_dir_all(&place).with_context(|| format!("removing {}", place.display()))?;
     if dev || events != EVENTS {
@@ -205,5 +211,12 @@ fn rows(
         Some(("DuckDB, the same files".to_owned(), get(theirs, key)? * 1000.0 / count)),
         Target::Below(0.2),
     ));
+    for (name, key, limit) in [
+        ("a whole job over HTTP into Arrow", "http_arrow", 0.2),
+        ("a whole job over HTTP into pandas", "http_pandas", 1.0),
+    ] {
+        let value = get(ours, key)?;
+        rows.push(row(name.to_owned(), "µs a row", value, None, Target::Below(limit)));
+    }
     Ok(rows)
 }
