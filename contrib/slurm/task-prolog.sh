@@ -6,10 +6,20 @@
 # slurm.conf: TaskProlog=/etc/slurm/netra/task-prolog.sh
 LIBRARY=${NETRA_PRELOAD:-/usr/lib/libnetra_preload.so}
 
-[ "$NETRA" = off ] && exit 0
-[ -r "$LIBRARY" ] || exit 0
+# Says once a job step why it is not recorded, for the page of the site, and goes. Nobody waits for it.
+leave() {
+    if [ "${SLURM_PROCID:-0}" = 0 ] && command -v netra >/dev/null 2>&1; then
+        netra publish netra.unrecorded --form json \
+            "{\"job\":\"slurm.$SLURM_JOB_ID.${SLURM_STEP_ID:-0}\",\"why\":\"$1\"}" >/dev/null 2>&1 </dev/null &
+    fi
+    exit 0
+}
+
+[ "$NETRA" = off ] && leave "its user said NETRA=off"
+[ -r "$LIBRARY" ] || leave "the library is not on the node"
 case ":$LD_PRELOAD:" in
-*libnetra_preload* | *libdarshan*) exit 0 ;;
+*libnetra_preload*) exit 0 ;;
+*libdarshan*) leave "Darshan's own library records it" ;;
 esac
 echo "export LD_PRELOAD=$LIBRARY${LD_PRELOAD:+:$LD_PRELOAD}"
 echo "export NETRA_STREAM=on"

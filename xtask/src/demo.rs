@@ -1,6 +1,6 @@
-//! `cargo xtask demo`: builds netra and shows what it does: a parallel program with a bottleneck runs under
-//! `netra run --live`, whose page grows meanwhile, and is diagnosed; then the example log of the
-//! repository is looked at from several sides.
+//! `cargo xtask demo`: builds netra and shows what it does: the example log of the repository from several
+//! sides; then a parallel program with a bottleneck runs under `netra run --live`, whose page grows meanwhile,
+//! and is diagnosed.
 
 use std::path::Path;
 use std::process::Command;
@@ -91,56 +91,63 @@ const ALONE: &[&str] = &[
 
 /// Builds the program and plays the scenes.
 pub(crate) fn run(_: &[String]) -> Result<()> {
+    println!(
+        "Building netra; the first time takes a while, because its store has a query engine in it."
+    );
     web::if_possible()?;
     start(&mut cargo(&["build", "--quiet", "--package", "netra-cli"]))?;
+    let library = artifact::build()?;
     let netra = target().join("debug/netra");
-    recorded(&netra)?;
     for scene in SCENES {
         play(&netra, scene)?;
     }
-    page(&netra)?;
-    println!("\nMore: `cargo run -p netra-cli -- --help`");
-    Ok(())
+    let log = target().join("demo.darshan");
+    record(&netra, &library, &log)?;
+    report(&netra, &log)
 }
 
-/// Runs a program under netra, with its live page, and shows what is said of it.
-fn recorded(netra: &Path) -> Result<()> {
-    let library = artifact::build()?;
-    let log = target().join("demo.darshan");
+/// Runs a program under netra, with its live page.
+fn record(netra: &Path, library: &Path, log: &Path) -> Result<()> {
     if log.exists() {
-        std::fs::remove_file(&log).with_context(|| format!("removing {}", log.display()))?;
+        std::fs::remove_file(log).with_context(|| format!("removing {}", log.display()))?;
     }
     let parallel = [Mpi::Mpich, Mpi::OpenMpi].into_iter().any(Mpi::is_here);
     let (program, says) = if parallel {
-        (PARALLEL, "Four ranks, one of which makes all others wait: it writes in small pieces.")
+        (
+            PARALLEL,
+            "Now a job: four ranks, one of which makes all others wait, for about twenty seconds.",
+        )
     } else {
-        (ALONE, "A program that writes in small pieces (no MPI is installed here).")
+        (ALONE, "Now a program that writes in small pieces (no MPI is installed here).")
     };
     println!(
         "\n{says}\nEvery call is recorded, at a few tens of nanoseconds each, and shown while it happens: open\n\
          the address that is printed now.\n\n$ netra run --live -- {}\n",
         program.join(" ")
     );
+    // The job stays out of the user's own store.
     let run = format!(
-        "env NETRA_PRELOAD={} {} run --live --log-file {} --",
+        "env NETRA_PRELOAD={} {} run --live --live-open --store {} --log-file {} --",
         library.display(),
         netra.display(),
+        target().join("demo-store").display(),
         log.display()
     );
     let words = program.iter().copied().chain(["--with", run.as_str()]).map(str::to_owned);
-    workload::run(&words.collect::<Vec<_>>())?;
+    workload::run(&words.collect::<Vec<_>>())
+}
+
+/// What is wrong with it, in the terminal, and a page for a browser.
+fn report(netra: &Path, log: &Path) -> Result<()> {
+    let page = target().join("demo.html");
     println!(
         "\nIs I/O its problem, where, why, and what to change?\n\n$ netra report {}\n",
         log.display()
     );
-    start(Command::new(netra).arg("report").arg(&log))
-}
-
-/// The page for a browser, which no terminal shows.
-fn page(netra: &Path) -> Result<()> {
-    let page = target().join("demo.html");
-    start(Command::new(netra).args(["report", LOG, "--html"]).arg(&page).current_dir(root()))?;
-    println!("\nAnd to explore, one file that needs no network: {}", page.display());
+    start(Command::new(netra).arg("report").arg(log))?;
+    start(Command::new(netra).arg("report").arg(log).arg("--html").arg(&page))?;
+    println!("\nTo explore it, one file that needs no network: {}", page.display());
+    println!("More: {} --help", netra.display());
     Ok(())
 }
 

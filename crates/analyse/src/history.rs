@@ -73,7 +73,9 @@ pub struct Spread {
 }
 
 impl Spread {
-    fn of(values: &[f64]) -> Spread {
+    /// The spread of these values; zeros where there are none.
+    #[must_use]
+    pub fn of(values: &[f64]) -> Spread {
         let mut sorted = values.to_vec();
         let Some(middle) = median(&mut sorted) else { return Spread::default() };
         let (least, most) = (sorted[0], sorted[sorted.len() - 1]);
@@ -185,6 +187,40 @@ fn unusual(io: &[f64], middle: f64, limit: &Thresholds) -> Vec<Unusual> {
     found.map(one).collect()
 }
 
+/// Values that it takes before one of them can be odd.
+const ENOUGH: usize = 5;
+/// How many median deviations a value must be away from the middle.
+const DEVIATIONS: f64 = 5.0;
+/// And how much of the middle: runs that are always alike differ by nothing.
+const APART: f64 = 0.25;
+
+/// A value that is not like the others.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Odd {
+    /// Which of the values.
+    pub place: usize,
+    /// The value.
+    pub value: f64,
+    /// The same as a multiple of the middle.
+    pub factor: f64,
+}
+
+/// Which of these values, one a run, are far from the middle on either side; runs without a value are left out.
+#[must_use]
+pub fn odd(values: &[Option<f64>]) -> Vec<Odd> {
+    let mut known: Vec<f64> = values.iter().flatten().copied().collect();
+    if known.len() < ENOUGH {
+        return Vec::new();
+    }
+    let Some(middle) = median(&mut known).filter(|middle| *middle > 0.0) else { return Vec::new() };
+    known.iter_mut().for_each(|value| *value = (*value - middle).abs());
+    let deviation = median(&mut known).unwrap_or(0.0);
+    let beyond = (DEVIATIONS * deviation).max(APART * middle);
+    let placed = values.iter().enumerate().filter_map(|(place, value)| Some((place, (*value)?)));
+    let far = placed.filter(|(_, value)| (value - middle).abs() > beyond);
+    far.map(|(place, value)| Odd { place, value, factor: value / middle }).collect()
+}
+
 fn daytimes(runs: &[Past]) -> Vec<Daytime> {
     let mut quarters: BTreeMap<u8, Vec<f64>> = BTreeMap::new();
     for run in runs {
@@ -225,7 +261,7 @@ fn findings(runs: &[Past]) -> Vec<(String, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Past, histories, program};
+    use super::{Odd, Past, histories, odd, program};
     use crate::Thresholds;
     use netra_event::Seconds;
 
@@ -241,6 +277,18 @@ mod tests {
             bytes: 1 << 30,
             findings: if io_seconds > 20.0 { vec![("slow-ost".into(), 30.0)] } else { Vec::new() },
         }
+    }
+
+    #[test]
+    fn what_is_far_from_the_middle_is_odd_on_either_side() {
+        let mut values: Vec<Option<f64>> = [10.0, 10.5, 9.5, 10.0, 11.0].map(Some).to_vec();
+        assert_eq!(odd(&values), []);
+        values.extend([Some(30.0), None, Some(2.0)]);
+        let far =
+            [Odd { place: 5, value: 30.0, factor: 3.0 }, Odd { place: 7, value: 2.0, factor: 0.2 }];
+        assert_eq!(odd(&values), far);
+        assert_eq!(odd(&values[3..7]), [], "three values are too few");
+        assert_eq!(odd(&[Some(0.0); 9]), [], "zero is no middle to be compared with");
     }
 
     #[test]

@@ -1,136 +1,26 @@
-//! `netra serve` and `netra top` over a real daemon and a real process: a server that is killed in the middle
-//! of a job knows its exact totals again, each user sees their own, a finding calls a command, and the
+//! `netra serve` and `netra top` over a real daemon and real processes: servers and daemons that are killed in the
+//! middle of a job lose nothing, each user sees their own, jobs that ended are found in the store, and the
 //! terminal shows the same.
 #![cfg(feature = "serve")]
 
-use std::fs;
+mod node;
+
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
 
-use netra_e2e::{Program, Tool};
-use serde_json::Value;
-use tempfile::TempDir;
+use node::{DEADLINE, MINE, Node, Running, THEIRS, ask, free_port, poll};
 
-const DEADLINE: Duration = Duration::from_secs(120);
-const MINE: &str = "a-token-of-my-own";
-const THEIRS: &str = "a-token-of-theirs";
-
-/// A process that is killed when the test ends, whatever its end.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.0.kill().ok();
-        self.0.wait().ok();
-    }
-}
-
-/// A daemon on a node, and a place for everything else.
-struct Node {
-    folder: TempDir,
-    _daemon: Running,
-    library: PathBuf,
-    burst: PathBuf,
-}
-
-impl Node {
-    fn start() -> Node {
-        let folder = TempDir::new().expect("a folder");
-        let library = Tool::netra().expect("the library is built").library().to_owned();
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../e2e/load/burst.c");
-        let burst = Program::c("burst").compile(Path::new(source)).expect("a compiler");
-        for name in ["segments", "logs"] {
-            fs::create_dir(folder.path().join(name)).expect("a folder");
-        }
-        let text = "name = \"node\"\nstate = \"@/state\"\n[node]\nsegments = [\"@/segments\"]\n\
-                    [[listen]]\naddress = \"unix:@/daemon.sock\"\n[[sink]]\nkind = \"null\"\n[sample]\ninterval = \"200ms\"\n";
-        let text = text.replace('@', &folder.path().display().to_string());
-        fs::write(folder.path().join("node.toml"), text).expect("a file");
-        let mut command = netra(folder.path(), &["daemon", "node.toml"]);
-        let daemon = Running(command.stderr(Stdio::null()).spawn().expect("netra starts"));
-        poll("the daemon is ready", || folder.path().join("state/addresses").exists());
-        Node { folder, _daemon: daemon, library, burst }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn daemon(&self) -> String {
-        format!("unix:{}", self.path("daemon.sock").display())
-    }
-
-    /// A process that writes so many bytes, one by one, and then waits for a line.
-    fn produce(&self, calls: u64) -> Running {
-        let mut command = Command::new(&self.burst);
-        command.arg(self.path("data")).arg(calls.to_string()).args(["1", "wait"]);
-        command.env_clear().env("LD_PRELOAD", &self.library).env("NETRA_JOB", "slurm.7");
-        command.env("NETRA_STREAM", "on").env("NETRA_LOSSLESS", "1GiB");
-        command.env("NETRA_SEGMENT_DIR", self.path("segments"));
-        command.env("NETRA_LOG_DIR", self.path("logs"));
-        Running(command.stdin(Stdio::piped()).spawn().expect("the program starts"))
-    }
-
-    fn serve(&self, port: u16, words: &[&str]) -> Running {
-        let mut command = netra(self.folder.path(), &["serve", "--daemon", &self.daemon()]);
-        command.args(["--users", "users.toml", "--listen", &format!("127.0.0.1:{port}")]);
-        command.args(words).stderr(Stdio::null());
-        Running(command.spawn().expect("netra starts"))
-    }
-}
-
-fn netra(folder: &Path, words: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_netra"));
-    command.args(words).current_dir(folder).stdin(Stdio::null());
-    command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", folder).env("TERM", "xterm");
-    command
-}
-
-#[track_caller]
-fn poll(what: &str, mut done: impl FnMut() -> bool) {
-    let until = Instant::now() + DEADLINE;
-    while !done() {
-        assert!(Instant::now() < until, "{what}: not in time");
-        std::thread::sleep(Duration::from_millis(50));
-    }
-}
-
-/// Asks the server; nothing where it does not answer.
-fn ask(port: u16, path: &str, token: &str) -> Option<(u16, Value)> {
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
-    stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
-    write!(
-        stream,
-        "GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\r\n"
-    )
-    .ok()?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).ok()?;
-    let (head, body) = answer.split_once("\r\n\r\n")?;
-    Some((head.split(' ').nth(1)?.parse().ok()?, serde_json::from_str(body).ok()?))
-}
+const NOWHERE: &str = "[[sink]]\nkind = \"null\"";
 
 #[test]
 fn a_server_that_was_killed_knows_the_job_again() {
-    let node = Node::start();
-    let uid =
-        fs::metadata(node.folder.path()).map(|about| std::os::unix::fs::MetadataExt::uid(&about));
-    let (uid, calls) = (uid.expect("a folder"), 20_000);
-    let users = format!(
-        "[[user]]\nname = \"me\"\nuid = {uid}\ntoken = \"{MINE}\"\n\
-         [[user]]\nname = \"they\"\nuid = {}\ntoken = \"{THEIRS}\"\n",
-        uid + 1
-    );
-    fs::write(node.path("users.toml"), users).expect("a file");
-    // A port that is free, and stays the same after a restart.
-    let free = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let port = free.local_addr().expect("a port").port();
-    drop(free);
+    let node = Node::new(NOWHERE);
+    let _daemon = node.start();
+    let (port, calls) = (free_port(), 20_000);
     let mut server = node.serve(port, &[]);
-    let mut job = node.produce(calls);
+    let mut job = node.produce("slurm.7", calls);
     let written = |value: u64| {
         let answer = ask(port, "/api/jobs/slurm.7", MINE);
         answer.is_some_and(|(_, job)| job["bytes_written"] == value)
@@ -142,9 +32,7 @@ fn a_server_that_was_killed_knows_the_job_again() {
     assert_eq!(list["jobs"].as_array().map(Vec::len), Some(0));
     let (_, before) = ask(port, "/api/jobs/slurm.7", MINE).expect("an answer");
     assert!(before["metrics"].as_array().is_some_and(|all| !all.is_empty()), "{before:#}");
-    // SIGKILL.
-    server.0.kill().expect("a process");
-    server.0.wait().expect("a process");
+    server.kill();
     let _server = node.serve(port, &[]);
     // The events of before are gone with it; the counters are not.
     poll("it knows again", || written(calls));
@@ -157,14 +45,135 @@ fn a_server_that_was_killed_knows_the_job_again() {
     assert_eq!((&ended["bytes_written"], &ended["writes"]), (&calls.into(), &calls.into()));
 }
 
+/// Server and daemon are killed while the job runs, then the server once more when it is over: it is found in the
+/// store, with every call.
+#[cfg(feature = "store")]
+#[test]
+fn nothing_is_lost_when_server_and_daemon_are_killed_and_the_job_is_kept() {
+    let node = Node::new("[[sink]]\nkind = \"store\"\nplace = \"@/store\"\nevery = \"1s\"");
+    let mut daemon = node.start();
+    let (port, calls) = (free_port(), 20_000);
+    let store = node.path("store").display().to_string();
+    let mut server = node.serve(port, &["--store", &store]);
+    let mut job = node.produce("slurm.8", calls);
+    let written = || {
+        let answer = ask(port, "/api/jobs/slurm.8", MINE);
+        answer.is_some_and(|(_, job)| job["bytes_written"] == calls)
+    };
+    poll("everything was seen", written);
+    daemon.kill();
+    // The job goes on without it; so does the page.
+    let (status, _) = ask(port, "/api/jobs/slurm.8", MINE).expect("an answer");
+    assert_eq!(status, 200);
+    server.kill();
+    let _daemon = node.start();
+    let mut server = node.serve(port, &["--store", &store]);
+    poll("it is known again", written);
+    job.0.stdin.take().expect("a pipe").write_all(b"\n").expect("it waits");
+    poll("it ended", || {
+        let answer = ask(port, "/api/jobs/slurm.8", MINE);
+        answer.is_some_and(|(_, job)| job["state"] == "ended")
+    });
+    let count = || {
+        let question = "/api/sql?q=SELECT%20count(*)%20AS%20n%20FROM%20events%20WHERE%20job%3D%27slurm.8%27%20AND%20op%3D%27write%27";
+        ask(port, question, MINE).is_some_and(|(_, rows)| rows[0]["n"] == calls)
+    };
+    poll("every call is in the store, once", count);
+    // The next server has never seen it run.
+    server.kill();
+    let _server = node.serve(port, &["--store", &store]);
+    poll("it is found in the store", || {
+        let answer = ask(port, "/api/jobs/slurm.8", MINE);
+        answer.is_some_and(|(_, job)| job["stored"] == true && job["state"] == "ended")
+    });
+    let (_, kept) = ask(port, "/api/jobs/slurm.8", MINE).expect("an answer");
+    assert_eq!(
+        (&kept["bytes_written"], &kept["writes"]),
+        (&calls.into(), &calls.into()),
+        "{kept:#}"
+    );
+    assert_eq!(kept["completeness"]["complete"], true, "{:#}", kept["completeness"]);
+    let (status, report) = ask(port, "/api/jobs/slurm.8/report", MINE).expect("an answer");
+    assert_eq!((status, &report["report"]["trust"]["complete"]), (200, &true.into()));
+    let (_, list) = ask(port, "/api/jobs", THEIRS).expect("an answer");
+    assert_eq!(list["jobs"].as_array().map(Vec::len), Some(0));
+}
+
+#[test]
+fn other_machines_are_refused_without_a_certificate() {
+    let node = Node::new(NOWHERE);
+    let words = ["serve", "--daemon", "unix:nothing", "--listen", "0.0.0.0:0"];
+    let done = node.netra(&words).output().expect("netra starts");
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(2), "{said}");
+    assert!(said.contains("--certificate") && said.contains("--unencrypted"), "{said}");
+}
+
+/// With a certificate the page speaks TLS, and nothing else.
+#[test]
+fn a_page_with_a_certificate_is_encrypted() {
+    if [Path::new("/usr/bin/openssl"), Path::new("/usr/bin/curl")].iter().any(|path| !path.exists())
+    {
+        return println!("not checked: openssl or curl is not installed");
+    }
+    let node = Node::new(NOWHERE);
+    let mut make = Command::new("/usr/bin/openssl");
+    make.args([
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=localhost",
+    ]);
+    make.args([
+        "-addext",
+        "subjectAltName=DNS:localhost,IP:127.0.0.1",
+        "-keyout",
+        "key.pem",
+        "-out",
+        "cert.pem",
+    ]);
+    let made = make.current_dir(node.folder.path()).output().expect("openssl starts");
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let port = free_port();
+    let _server = node.serve(port, &["--certificate", "cert.pem", "--key", "key.pem"]);
+    let curl = |scheme: &str| {
+        let mut curl = Command::new("/usr/bin/curl");
+        curl.args([
+            "--silent",
+            "--show-error",
+            "--noproxy",
+            "*",
+            "--cacert",
+            "cert.pem",
+            "--max-time",
+            "20",
+        ]);
+        curl.args([
+            "-H",
+            &format!("Authorization: Bearer {MINE}"),
+            &format!("{scheme}://localhost:{port}/api/me"),
+        ]);
+        let done = curl.current_dir(node.folder.path()).output().expect("curl starts");
+        String::from_utf8_lossy(&done.stdout).into_owned()
+    };
+    poll("it answers", || curl("https").contains("\"name\":\"me\""));
+    assert_eq!(curl("http"), "", "plain text was answered");
+}
+
 /// The terminal's view in a terminal that `script` makes.
 #[test]
 fn the_terminal_shows_a_running_job_and_is_left_with_q() {
     if !Path::new("/usr/bin/script").exists() {
         return println!("not checked: script is not installed");
     }
-    let node = Node::start();
-    let _job = node.produce(1000);
+    let node = Node::new(NOWHERE);
+    let _daemon = node.start();
+    let _job = node.produce("slurm.7", 1000);
     let words = format!("{} top --daemon {}", env!("CARGO_BIN_EXE_netra"), node.daemon());
     let mut command = Command::new("/usr/bin/script");
     command.args(["-qec", &format!("stty cols 120 rows 40; {words}"), "/dev/null"]);

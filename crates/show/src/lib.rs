@@ -46,6 +46,8 @@ pub mod segments;
 #[cfg(feature = "serve")]
 pub mod serve;
 #[cfg(feature = "serve")]
+pub mod tls;
+#[cfg(feature = "serve")]
 pub mod top;
 pub mod view;
 

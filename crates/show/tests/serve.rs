@@ -10,19 +10,21 @@ mod maker;
 #[expect(dead_code, reason = "the other test ends processes too")]
 mod feed;
 
-use std::collections::BTreeMap;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+#[expect(dead_code, reason = "other tests ask for text")]
+mod asking;
+
+use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
+use asking::{Following, ask, get};
 use feed::Feed;
 use maker::{START, Segment, event, tick};
 use netra_event::Function;
 use netra_show::live::Live;
 use netra_show::serve::{Server, Settings, User, Users};
 use netra_stream::clock::Clock;
-use serde_json::Value;
 
 const ANN: &str = "token-of-ann-1234";
 const BOB: &str = "token-of-bob-1234";
@@ -35,7 +37,7 @@ fn start(live: &Arc<Live>) -> Server {
         User::new("root", None, true, ROOT),
     ]);
     let address = SocketAddr::from(([127, 0, 0, 1], 0));
-    let settings = Settings { address, hosts: Vec::new(), users, names: BTreeMap::new() };
+    let settings = Settings::new(address, users);
     Server::start(settings, Arc::clone(live), Arc::new(Clock::default())).unwrap()
 }
 
@@ -47,36 +49,6 @@ fn with_job() -> (Arc<Live>, Feed, u32) {
     let mut feed = Feed::begin(&live, &made, START);
     feed.calls(&live, &[event(Function::Pwrite, file, tick(10), 0, 4096)], START + 1_000_000);
     (live, feed, file)
-}
-
-/// Asks as a program does: status, headers, body.
-fn ask(
-    server: &Server,
-    method: &str,
-    path: &str,
-    headers: &[(&str, &str)],
-) -> (u16, String, String) {
-    let mut stream = TcpStream::connect(server.address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    let mut text = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
-    if !headers.iter().any(|(name, _)| *name == "Host") {
-        text += &format!("Host: {}\r\n", server.address);
-    }
-    for (name, value) in headers {
-        text += &format!("{name}: {value}\r\n");
-    }
-    stream.write_all(format!("{text}Content-Length: 0\r\n\r\n").as_bytes()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-    (status, head.to_lowercase(), body.to_owned())
-}
-
-fn get(server: &Server, path: &str, token: &str) -> (u16, Value) {
-    let authorization = format!("Bearer {token}");
-    let (status, _, body) = ask(server, "GET", path, &[("Authorization", &authorization)]);
-    (status, serde_json::from_str(&body).unwrap_or(Value::Null))
 }
 
 #[test]
@@ -151,37 +123,13 @@ fn nobody_gets_in_without_a_token_or_from_elsewhere() {
 fn a_follower_is_told_everything_then_what_is_new_and_goes_on_where_it_was() {
     let (live, mut feed, file) = with_job();
     let server = start(&live);
-    let follow = |last: Option<&str>| {
-        let mut stream = TcpStream::connect(server.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-        let last = last.map_or(String::new(), |id| format!("Last-Event-ID: {id}\r\n"));
-        write!(
-            stream,
-            "GET /api/jobs/slurm.7/stream HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {ANN}\r\n{last}\r\n",
-            server.address
-        )
-        .unwrap();
-        BufReader::new(stream)
-    };
-    let next = |from: &mut BufReader<TcpStream>| {
-        let (mut id, mut line) = (String::new(), String::new());
-        loop {
-            line.clear();
-            assert!(from.read_line(&mut line).unwrap() > 0, "the stream ended");
-            if let Some(found) = line.strip_prefix("id: ") {
-                id = found.trim().to_owned();
-            } else if let Some(data) = line.strip_prefix("data: ") {
-                let value: Value = serde_json::from_str(data).unwrap();
-                return (id, value);
-            }
-        }
-    };
+    let follow = |last| Following::begin(&server, "/api/jobs/slurm.7/stream", ANN, last);
     let mut page = follow(None);
-    let (first, whole) = next(&mut page);
+    let (first, whole) = page.next();
     assert_eq!((&whole["since"], whole["steps"].as_array().unwrap().len()), (&0.into(), 1));
     let later = event(Function::Pwrite, file, tick(3_000_000_000), 0, 10);
     feed.calls(&live, &[later], START + 4_000_000_000);
-    let (second, news) = next(&mut page);
+    let (second, news) = page.next();
     assert_ne!(first, second);
     let steps = news["steps"].as_array().unwrap();
     let changed: Vec<u64> = steps.iter().map(|step| step["at"].as_u64().unwrap()).collect();
@@ -189,11 +137,11 @@ fn a_follower_is_told_everything_then_what_is_new_and_goes_on_where_it_was() {
     assert!(!changed.contains(&(START / 1_000_000_000)), "{changed:?}");
     drop(page);
     // Back again: nothing is told twice.
-    let (_, again) = next(&mut follow(Some(&second)));
+    let (_, again) = follow(Some(&second)).next();
     assert_eq!(again["steps"].as_array().unwrap().len(), 0);
     assert_eq!(again["bytes_written"], 4106);
     // An id of another server means everything.
-    let (_, anew) = next(&mut follow(Some("beef-7")));
+    let (_, anew) = follow(Some("beef-7")).next();
     assert_eq!(anew["since"], 0);
 }
 
@@ -204,7 +152,7 @@ fn every_address_is_described_and_answers() {
     let (status, described) = get(&server, "/api/openapi.json", "");
     assert_eq!((status, described["openapi"].as_str()), (200, Some("3.1.0")));
     let paths = described["paths"].as_object().unwrap();
-    assert!(paths.len() >= 9, "{paths:?}");
+    assert!(paths.len() >= 11, "{paths:?}");
     for (path, operations) in paths {
         for (method, operation) in operations.as_object().unwrap() {
             let says = operation["summary"].as_str().unwrap();
@@ -216,8 +164,12 @@ fn every_address_is_described_and_answers() {
             let token = format!("Bearer {ANN}");
             let method = method.to_uppercase();
             let (status, _, _) = ask(&server, &method, &path, &[("Authorization", &token)]);
-            // The report has not been made yet, and this server has no store.
-            let wanted = if path.ends_with("report") || path.ends_with("sql") { 404 } else { 200 };
+            // The report has not been made yet, this server has no store, and nobody said which program.
+            let wanted = match path.as_str() {
+                path if path.ends_with("report") || path.ends_with("sql") => 404,
+                "/api/runs" => 400,
+                _ => 200,
+            };
             assert_eq!(status, wanted, "{method} {path}");
         }
     }
@@ -241,4 +193,15 @@ fn a_server_ends_while_pages_follow() {
     server.stop();
     let mut rest = Vec::new();
     stream.read_to_end(&mut rest).ok();
+}
+
+#[test]
+fn other_machines_are_not_answered_in_plain_text_unless_that_is_meant() {
+    let users = || Users::new(vec![User::new("root", None, true, ROOT)]);
+    let everywhere = SocketAddr::from(([0, 0, 0, 0], 0));
+    let start = |settings| Server::start(settings, Arc::default(), Arc::new(Clock::default()));
+    let refused = start(Settings::new(everywhere, users())).unwrap_err();
+    assert!(refused.to_string().contains("certificate"), "{refused}");
+    let meant = Settings { allow_plain: true, ..Settings::new(everywhere, users()) };
+    start(meant).unwrap().stop();
 }

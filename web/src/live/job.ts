@@ -9,7 +9,8 @@ import { Columns, inflate } from "../column";
 import { History } from "./history";
 import { Page } from "../page";
 import { Store } from "../selection";
-import { ask, follow } from "./server";
+import { Refused, ask, follow } from "./server";
+import { beside } from "./beside";
 import { empty } from "./empty";
 import { files, findings, ranks } from "./sides";
 import { h } from "../element";
@@ -19,6 +20,8 @@ import { plural } from "../format";
 import { single } from "../single";
 import { top } from "./top";
 
+/** Milliseconds until a server is asked again that did not answer. */
+const AGAIN = 1000;
 /** Milliseconds between two builds of the tables beside the pictures. */
 const SIDES = 1000;
 
@@ -33,6 +36,7 @@ export class JobPage {
   readonly #head = h("div", { class: "live-head" });
   readonly #side = h("div", { class: "live-side" });
   readonly #report = h("div", { class: "live-report" });
+  readonly #beside = h("div", { class: "live-beside" });
   readonly #page: Page;
   readonly #live: Bands[];
   #shape = "";
@@ -54,13 +58,31 @@ export class JobPage {
     this.#live = pictures(this.#page, this.#history);
     this.#page.plots.push(...this.#live);
     this.node = h("div", { class: "live" }, top("jobs"), this.#head, this.#strip.node,
-      h("div", { class: "live-panes" }, this.#side, h("div", { class: "views" }, ...this.#live.map((one) => one.figure))), this.#report);
+      h("div", { class: "live-panes" }, this.#side, h("div", { class: "views" }, ...this.#live.map((one) => one.figure))), this.#beside, this.#report);
     document.body.append(this.#page.tip.node, this.#page.tip.spoken);
     keys(this.#page.store);
     addEventListener("netra-theme", () => { this.#page.repaint(); this.#draw(true); });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { this.#page.repaint(); this.#draw(true); });
-    follow<Update>(`/api/jobs/${encodeURIComponent(key)}/stream`, "job", (update) => this.#take(update), (link) => { this.#strip.lost = link === "lost"; this.#strip.update(); });
     setInterval(() => this.#strip.update(), 500);
+    void this.#begin();
+  }
+
+  /** A job that lies in the store is told once; one that runs is followed. */
+  async #begin(): Promise<void> {
+    try {
+      const first = await ask<Update>(`/api/jobs/${encodeURIComponent(this.#key)}`);
+      if (first.stored) { this.#strip.lost = false; this.#take(first); return; }
+    } catch (error) {
+      // What is not there yet may be soon: whoever starts a job is told where its page is before it begins.
+      this.#strip.say(error instanceof Refused && error.status === 404 ? `${error.message}; looking again` : "the server is gone; trying again");
+      setTimeout(() => void this.#begin(), AGAIN);
+      return;
+    }
+    const following = follow<Update>(`/api/jobs/${encodeURIComponent(this.#key)}/stream`, "job", (update) => this.#take(update), (link) => {
+      this.#strip.lost = link === "lost"; this.#strip.update();
+      // The next server may know it from the store alone.
+      if (link === "lost" && following.isClosed()) { following.stop(); setTimeout(() => void this.#begin(), AGAIN); }
+    });
   }
 
   #take(update: Update): void {
@@ -72,6 +94,7 @@ export class JobPage {
     if (!this.#controls.paused || first) this.#draw(first || ends);
     document.documentElement.dataset["ready"] = "true";
     this.#measure(performance.now() - begun, update);
+    if (first || ends) void this.#others(update);
     if (update.diagnosis.number !== this.#shown && !this.#controls.paused) void this.#look(update.diagnosis.number);
   }
 
@@ -89,9 +112,15 @@ export class JobPage {
     });
   }
 
+  /** Other runs and neighbours: when it is first seen, and when it has ended. */
+  async #others(update: Update): Promise<void> {
+    this.#beside.replaceChildren(...await beside(update));
+    document.documentElement.dataset["beside"] = String(this.#beside.childElementCount);
+  }
+
   #about(update: Update): void {
     const when = new Date(update.start * 1000).toISOString().replace("T", " ").slice(0, 19);
-    document.title = `${(update.command ?? update.job).split(" ")[0]!.split("/").at(-1)}, live: I/O`;
+    document.title = `${(update.command ?? update.job).split(" ")[0]!.split("/").at(-1)}${update.stored ? "" : ", live"}: I/O`;
     this.#head.replaceChildren(h("h1", { title: update.command ?? "" }, update.command ?? update.job),
       h("p", { class: "muted" }, [plural(update.ranks, "rank"), plural(update.hosts.length, "node"), `began ${when} UTC`, update.user ?? (update.uid === null ? "" : `user ${update.uid}`), `job ${update.job}`].filter(Boolean).join(" · ")));
   }
@@ -139,7 +168,7 @@ export class JobPage {
     this.#shape = shape;
     this.#page.forget();
     this.#page.plots.push(...this.#live);
-    this.#report.replaceChildren(h("h2", { class: "part" }, `The report so far`), ...single(this.#page).slice(1));
+    this.#report.replaceChildren(h("h2", { class: "part" }, this.#history.last?.state === "ended" ? "The report" : "The report so far"), ...single(this.#page).slice(1));
     this.#page.redraw();
   }
 }

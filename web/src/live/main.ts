@@ -2,6 +2,7 @@
 
 import { JobPage } from "./job";
 import { JobsPage } from "./jobs";
+import { RunsPage } from "./runs";
 import { SitePage } from "./site";
 import { enter } from "./server";
 import { h } from "../element";
@@ -11,7 +12,8 @@ async function start(): Promise<void> {
   initTheme();
   await enter();
   const job = /^\/jobs\/([^/]+)$/.exec(location.pathname);
-  const page = job ? new JobPage(decodeURIComponent(job[1]!)) : location.pathname === "/site" ? new SitePage() : new JobsPage();
+  const runs = /^\/runs\/([^/]+)$/.exec(location.pathname);
+  const page = job ? new JobPage(decodeURIComponent(job[1]!)) : runs ? new RunsPage(decodeURIComponent(runs[1]!)) : location.pathname === "/site" ? new SitePage() : new JobsPage();
   document.querySelector("main")!.replaceChildren(page.node);
 }
 

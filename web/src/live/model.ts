@@ -3,7 +3,9 @@
 
 export interface Dropped { reason: string; says: string; events: number }
 
-export interface Completeness { complete: boolean; produced: number; delivered: number; in_flight: number; dropped: Dropped[]; missed_here: number }
+export interface Completeness { complete: boolean; produced: number; delivered: number; in_flight: number; dropped: Dropped[]; missed_here: number;
+  /** Why something is missing, of stored jobs. */
+  why?: string | null }
 
 /** A job in the list. */
 export interface Job {
@@ -14,11 +16,18 @@ export interface Job {
   read_rate: number; write_rate: number; call_rate: number;
   /** Share of the processes' time in calls. */
   share: number;
-  findings: { high: number; warn: number; info: number }; worst: string | null;
+  /** Nothing where nobody has looked yet. */
+  findings: { high: number; warn: number; info: number } | null; worst: string | null;
+  /** Whether it lies in the store, and nothing more comes of it here. */
+  stored?: boolean;
   lag: number; completeness: Completeness;
 }
 
-export interface Jobs { now: number; jobs: Job[] }
+export interface Jobs {
+  now: number; jobs: Job[];
+  /** Whether there is a store to search, and what went wrong with it. */
+  store?: boolean; wrong?: string;
+}
 
 /** Layer, way, calls, bytes, nanoseconds. */
 export type Cell = [number, number, number, number, number];

@@ -11,9 +11,15 @@ export async function enter(): Promise<void> {
   if (!answer.ok) throw new Error(await reason(answer));
 }
 
+/** The server's answer to what it cannot or will not do. */
+export class Refused extends Error {
+  readonly status: number;
+  constructor(status: number, says: string) { super(says); this.status = status; }
+}
+
 export async function ask<T>(path: string): Promise<T> {
   const answer = await fetch(path);
-  if (!answer.ok) throw new Error(await reason(answer));
+  if (!answer.ok) throw new Refused(answer.status, await reason(answer));
   return await answer.json() as T;
 }
 
@@ -21,7 +27,11 @@ async function reason(answer: Response): Promise<string> {
   try { return (await answer.json() as { error: string }).error; } catch { return `the server answers ${answer.status}`; }
 }
 
-export interface Following { stop(): void }
+export interface Following {
+  stop(): void;
+  /** Whether the browser has given up: the server was away, or refuses. */
+  isClosed(): boolean;
+}
 
 /** What becomes of a connection. */
 export type Link = "open" | "lost";
@@ -44,5 +54,5 @@ export function follow<T>(path: string, event: string, take: (data: T) => void, 
     });
   };
   open();
-  return { stop: () => { over = true; clearTimeout(timer); source?.close(); } };
+  return { stop: () => { over = true; clearTimeout(timer); source?.close(); }, isClosed: () => source?.readyState === EventSource.CLOSED };
 }

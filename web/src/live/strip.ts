@@ -1,5 +1,6 @@
 // The line above a running job: is it live, how far behind, what moves now; pause, and back in time.
 
+import type { Completeness } from "./model";
 import type { History } from "./history";
 import { sum } from "./history";
 import { h } from "../element";
@@ -45,6 +46,13 @@ export class Strip {
       h("div", { class: "scrub" }, this.#pause, this.#back, this.#when, this.#link));
   }
 
+  /** Says something of a job of which nothing is known yet. */
+  say(text: string): void {
+    if (this.#history.last) return;
+    this.#state.className = "state lost";
+    this.#state.textContent = text;
+  }
+
   received(): void { this.#received = performance.now(); }
 
   update(): void {
@@ -80,9 +88,11 @@ export class Strip {
 }
 
 /** What became of the events, in a few words. */
-export function trust(found: { complete: boolean; produced: number; delivered: number; in_flight: number; dropped: { reason: string; says: string; events: number }[]; missed_here: number }): string {
+export function trust(found: Completeness): string {
   // What a setting keeps out is not missed.
   const lost = found.dropped.filter((one) => one.reason !== "excluded" && one.reason !== "filtered").reduce((all, one) => all + one.events, 0) + found.missed_here;
+  // A log has counters, and a trace that does not say what it lacks.
+  if (found.produced === 0 && found.why !== undefined) return found.complete ? "counters" : "incomplete";
   if (found.complete) return `all ${count(found.produced)}`;
   const words = [`${count(found.delivered)} of ${count(found.produced)}`];
   if (lost > 0) words.push(`${count(lost)} lost`);

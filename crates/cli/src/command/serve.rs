@@ -1,17 +1,17 @@
 //! `netra serve`: running jobs on a page, for browsers and programs.
 
 use std::fs;
-use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
-use netra_show::live::{Doctor, Live, follow};
+use netra_show::live::{Doctor, Live, Setup, follow};
 #[cfg(feature = "store")]
 use netra_show::serve::Stored;
 use netra_show::serve::{Server, Settings, User, Users, make_token};
+use netra_show::tls::Tls;
 #[cfg(feature = "store")]
 use netra_store::ask::{Ground, Limits};
 #[cfg(feature = "store")]
@@ -28,8 +28,8 @@ use crate::surroundings;
 
 const EXAMPLES: &str = "\
 The page follows a daemon: that of this node, or the hub to which all nodes send. Without a file of
-users there is one, you, and the printed address lets you in. What goes over the wire is not
-encrypted: for other machines put a server with TLS in front, or use ssh -L.
+users there is one, you, and the printed address lets you in. This machine alone is answered unless
+there is a certificate; from another one use ssh -L PORT:127.0.0.1:PORT, or put a server with TLS in front.
 
 A file of users has for each:
   [[user]]
@@ -40,7 +40,8 @@ A file of users has for each:
 
 Examples:
   netra serve
-  netra serve --daemon tcp:hub1:4040 --munge --users /etc/netra/users.toml --listen 0.0.0.0:8080 --host hub1";
+  netra serve --daemon tcp:hub1:4040 --munge --users /etc/netra/users.toml --listen 0.0.0.0:8443 --host hub1 \\
+    --certificate /etc/netra/cert.pem --key /etc/netra/key.pem";
 
 /// A question over HTTP takes no longer.
 #[cfg(feature = "store")]
@@ -56,13 +57,22 @@ pub(crate) struct Args {
     /// A name of this machine by which browsers may call it; may be given several times
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
+    /// Certificate (PEM): the page is then encrypted, and may be served to other machines
+    #[arg(long, value_name = "FILE", requires = "key")]
+    certificate: Option<PathBuf>,
+    /// Its key (PEM)
+    #[arg(long, value_name = "FILE", requires = "certificate")]
+    key: Option<PathBuf>,
+    /// Answer other machines although nothing is encrypted: tokens and data can then be read along
+    #[arg(long, conflicts_with = "certificate")]
+    unencrypted: bool,
     /// Who may look, and what they see
     #[arg(long, value_name = "FILE")]
     users: Option<PathBuf>,
     /// A file of thresholds and silenced rules, beside /etc/netra/report.toml and your own
     #[arg(long, value_name = "FILE")]
     thresholds: Option<PathBuf>,
-    /// A store to answer questions from (/api/sql); without it your own, where there is one
+    /// A store: its jobs are on the page, and may be asked (/api/sql); without it your own, where there is one
     #[cfg(feature = "store")]
     #[arg(long, value_name = "DIR|URL")]
     store: Option<String>,
@@ -79,19 +89,23 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let live = Arc::new(Live::default());
     let folder = std::env::temp_dir().join(format!("netra-{}", surroundings::uid()));
     let setup = setup(args.thresholds.as_deref())?;
-    let doctor = Doctor::new(Arc::clone(&live), Arc::clone(&clock), setup, scratch(&folder));
+    let doctor =
+        Doctor::new(Arc::clone(&live), Arc::clone(&clock), setup.clone(), scratch(&folder));
     let (users, token) = users(args.users.as_deref())?;
     let settings = Settings {
         address: args.listen,
         hosts: args.host.iter().cloned().chain([args.listen.ip().to_string()]).collect(),
         users,
         names: names(),
+        servers: setup.servers.clone(),
+        tls: tls(args)?,
+        allow_plain: args.unencrypted,
     };
-    let server = start(args, settings, Arc::clone(&live), Arc::clone(&clock))?
-        .with_context(|| format!("listening on {}", args.listen))?;
+    let scheme = if settings.tls.is_some() { "https" } else { "http" };
+    let server = start(args, setup, settings, Arc::clone(&live), Arc::clone(&clock))?;
     match token {
-        Some(token) => eprintln!("netra: {}", address(server.address, "", &token)),
-        None => eprintln!("netra: http://{}/ for the users of the file", server.address),
+        Some(token) => eprintln!("netra: {}", address(scheme, server.address, "", &token)),
+        None => eprintln!("netra: {scheme}://{}/ for the users of the file", server.address),
     }
     let stop = Stop::new()?;
     let say = |says: &str| eprintln!("netra: {says}");
@@ -106,24 +120,41 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The certificate that was given. What is not encrypted stays on this machine, unless that is meant.
+fn tls(args: &Args) -> Result<Option<Tls>> {
+    if let (Some(certificate), Some(key)) = (&args.certificate, &args.key) {
+        return Ok(Some(Tls::read(certificate, key)?));
+    }
+    if !args.listen.ip().is_loopback() && !args.unencrypted {
+        bail!(
+            "{} can be reached from other machines, and nothing would be encrypted: give --certificate and --key, \
+             listen on 127.0.0.1 behind ssh -L or a server with TLS, or say --unencrypted",
+            args.listen
+        );
+    }
+    Ok(None)
+}
+
 /// Over the store, if there is one.
 fn start(
-    #[cfg_attr(not(feature = "store"), expect(unused_variables, reason = "it says which store"))]
     args: &Args,
+    #[cfg_attr(not(feature = "store"), expect(unused_variables, reason = "stored jobs need it"))]
+    setup: Setup,
     settings: Settings,
     live: Arc<Live>,
     clock: Arc<Clock>,
-) -> Result<io::Result<Server>> {
+) -> Result<Server> {
+    let listening = || format!("listening on {}", args.listen);
     #[cfg(feature = "store")]
-    if let Some(stored) = stored(args.store.as_deref())? {
-        return Ok(Server::start_over(stored, settings, live, clock));
+    if let Some(stored) = stored(args.store.as_deref(), setup)? {
+        return Server::start_over(stored, settings, live, clock).with_context(listening);
     }
-    Ok(Server::start(settings, live, clock))
+    Server::start(settings, live, clock).with_context(listening)
 }
 
 /// The store that was named must be there; one's own need not.
 #[cfg(feature = "store")]
-fn stored(named: Option<&str>) -> Result<Option<Stored>> {
+fn stored(named: Option<&str>, setup: Setup) -> Result<Option<Stored>> {
     let store = match named {
         Some(text) => Store::open(Place::parse(text)?)?,
         None => match Store::open(Place::usual()?) {
@@ -132,7 +163,8 @@ fn stored(named: Option<&str>) -> Result<Option<Stored>> {
         },
     };
     let limits = Limits { timeout: Some(LONGEST_QUESTION), ..Limits::default() };
-    Ok(Some(Stored { source: Arc::new(store), ground: Ground::new(&limits)? }))
+    let stored = Stored::new(Arc::new(store), Ground::new(&limits)?, setup);
+    Ok(Some(stored.context("starting threads")?))
 }
 
 /// Those of the file; without one whoever started this, and their token.

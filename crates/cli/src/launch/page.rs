@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -32,6 +33,12 @@ pub(crate) struct Wish {
     /// Serve the live page so many seconds longer than the command runs
     #[arg(long, value_name = "SECONDS", requires = "live")]
     live_for: Option<f64>,
+    /// Open the live page in a browser, where there is a screen
+    #[arg(long, requires = "live")]
+    live_open: bool,
+    /// Serve it to other machines although nothing is encrypted; `ssh -L` is the better way
+    #[arg(long, requires = "live")]
+    live_unencrypted: bool,
     #[arg(skip)]
     quiet: bool,
 }
@@ -65,13 +72,13 @@ impl Page {
         let live = Arc::new(Live::default());
         let sink = Watching::new(Arc::clone(&live), Arc::clone(clock));
         let setup = setup(None)?;
-        let doctor = Doctor::new(Arc::clone(&live), Arc::clone(clock), setup, scratch(folder));
+        let server = serve(&wish, job, Arc::clone(&live), clock, &setup);
+        let doctor = Doctor::new(live, Arc::clone(clock), setup, scratch(folder));
         let (doctor, stop) = (Arc::new(doctor), Arc::new(Stop::new()?));
         let (working, until) = (Arc::clone(&doctor), Arc::clone(&stop));
         let thread = std::thread::Builder::new()
             .name("netra-doctor".to_owned())
             .spawn(move || working.run(&until))?;
-        let server = serve(&wish, job, live, clock);
         let longer = wish.live_for.map(Duration::try_from_secs_f64).transpose();
         let longer = longer.context("--live-for")?.unwrap_or_default();
         let page = Page { doctor, server, stop, thread, longer, quiet: wish.quiet };
@@ -98,7 +105,13 @@ impl Page {
 }
 
 /// A page is a favour: without it the command runs all the same.
-fn serve(wish: &Wish, job: &str, live: Arc<Live>, clock: &Arc<Clock>) -> Option<Server> {
+fn serve(
+    wish: &Wish,
+    job: &str,
+    live: Arc<Live>,
+    clock: &Arc<Clock>,
+    setup: &Setup,
+) -> Option<Server> {
     let start = || -> Result<(Server, String)> {
         let token = make_token()?;
         let me = User::new(&surroundings::user(), Some(surroundings::uid()), false, &token);
@@ -107,13 +120,20 @@ fn serve(wish: &Wish, job: &str, live: Arc<Live>, clock: &Arc<Clock>) -> Option<
             hosts: vec![wish.live_address.ip().to_string()],
             users: Users::new(vec![me]),
             names: names(),
+            servers: setup.servers.clone(),
+            tls: None,
+            allow_plain: wish.live_unencrypted,
         };
         Ok((Server::start(settings, live, Arc::clone(clock))?, token))
     };
     match start() {
         Ok((server, token)) => {
+            let address = address("http", server.address, job, &token);
             if !wish.quiet {
-                eprintln!("netra: live at {}", address(server.address, job, &token));
+                eprintln!("netra: live at {address}");
+            }
+            if wish.live_open {
+                open(&address);
             }
             Some(server)
         }
@@ -124,8 +144,22 @@ fn serve(wish: &Wish, job: &str, live: Arc<Live>, clock: &Arc<Clock>) -> Option<
     }
 }
 
+/// Opens an address in the browser of whoever sits before a screen. Where there is none, it was printed.
+fn open(address: &str) {
+    let screen = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some());
+    if !screen {
+        return;
+    }
+    let mut opener = Command::new("xdg-open");
+    opener.arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    if let Ok(mut child) = opener.spawn() {
+        // Nobody waits for it, but somebody has to take note of its end.
+        std::thread::spawn(move || child.wait());
+    }
+}
+
 /// The address of a job's page. The token stands behind `#`, which browsers keep to themselves.
-pub(crate) fn address(server: SocketAddr, job: &str, token: &str) -> String {
+pub(crate) fn address(scheme: &str, server: SocketAddr, job: &str, token: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let mut path = String::new();
     if !job.is_empty() {
@@ -137,7 +171,7 @@ pub(crate) fn address(server: SocketAddr, job: &str, token: &str) -> String {
             }
         }
     }
-    format!("http://{server}/{path}#token={token}")
+    format!("{scheme}://{server}/{path}#token={token}")
 }
 
 /// What the rules go by: the files of settings that reports have too.
@@ -182,9 +216,9 @@ mod tests {
     fn a_job_of_any_name_has_an_address() {
         let server = "127.0.0.1:8080".parse().unwrap();
         assert_eq!(
-            address(server, "slurm.7/α", "t"),
+            address("http", server, "slurm.7/α", "t"),
             "http://127.0.0.1:8080/jobs/slurm.7%2F%CE%B1#token=t"
         );
-        assert_eq!(address(server, "", "t"), "http://127.0.0.1:8080/#token=t");
+        assert_eq!(address("https", server, "", "t"), "https://127.0.0.1:8080/#token=t");
     }
 }

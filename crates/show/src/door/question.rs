@@ -118,7 +118,7 @@ pub fn after(began: i64, seconds: f64) -> String {
 }
 
 /// A text as SQL quotes it.
-fn text(value: &str) -> String {
+pub(crate) fn text(value: &str) -> String {
     format!("'{}'", value.replace('\'', "''"))
 }
 

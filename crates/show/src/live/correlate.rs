@@ -3,7 +3,8 @@
 
 use netra_analyse::correlation::{Correlation, correlate};
 
-use super::metric::is_asked;
+use super::metric::{Host, Metric, is_asked};
+use super::series::Series;
 use super::step::{Step, Way};
 use super::{Job, State};
 
@@ -11,6 +12,10 @@ use super::{Job, State};
 const SHIFT: usize = 3;
 /// Relations that are told.
 const MOST: usize = 5;
+/// Servers whose metrics are compared.
+const SERVERS: usize = 64;
+/// Metrics of one host that are compared.
+const QUESTIONS: usize = 128;
 
 /// A metric that goes with slow calls.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,18 +35,23 @@ pub struct Relation {
 /// The strong relations of a job, the least likely to be chance first.
 #[must_use]
 pub fn relations(state: &State, job: &Job) -> Vec<Relation> {
-    let (width, felt) = slowness(job);
+    let hosts = job.hosts();
+    let own = hosts.iter().filter_map(|(number, name)| Some((&**name, state.hosts.get(number)?)));
+    let others = state.hosts.iter().filter(|(number, _)| !hosts.contains_key(number));
+    let servers = others.filter_map(|(_, host)| Some((host.server.as_deref()?, host)));
+    related(&job.series, &own.chain(servers.take(SERVERS)).collect::<Vec<_>>())
+}
+
+/// The same for what is known of a job step by step, and of its nodes by name.
+#[must_use]
+pub fn related(series: &Series<Step>, hosts: &[(&str, &Host)]) -> Vec<Relation> {
+    let (width, felt) = slowness(series);
     let Some(&(first, _)) = felt.first() else { return Vec::new() };
     let values: Vec<Option<f64>> = felt.iter().map(|step| step.1).collect();
-    let hosts = job.hosts();
-    let asked = |number: &u64| {
-        let metrics = state.hosts.get(number).into_iter().flat_map(|host| host.metrics());
-        metrics.filter(|metric| is_asked(metric.1))
-    };
-    let questions = hosts.keys().map(|number| asked(number).count()).sum();
+    let questions = hosts.iter().map(|(_, host)| asked(host).count()).sum();
     let mut strong = Vec::new();
-    for (number, host) in &hosts {
-        for (target, name, metric) in asked(number) {
+    for (name, host) in hosts {
+        for (target, metric_name, metric) in asked(host) {
             // A metric of longer steps than the job's is the same for several of them.
             let second = |at: usize| first + at as u64 * width;
             let system: Vec<Option<f64>> = (0..values.len())
@@ -50,8 +60,13 @@ pub fn relations(state: &State, job: &Job) -> Vec<Relation> {
             let found = correlate(&values, &system, SHIFT, questions);
             // Calls that are quicker when the system is busier need no explanation.
             if let Some(found) = found.filter(|found| found.is_strong() && found.value > 0.0) {
-                let (host, target, name) = (host.clone(), target.to_owned(), name.to_owned());
-                strong.push(Relation { host, target, name, found, width });
+                strong.push(Relation {
+                    host: (*name).to_owned(),
+                    target: target.to_owned(),
+                    name: metric_name.to_owned(),
+                    found,
+                    width,
+                });
             }
         }
     }
@@ -63,13 +78,19 @@ pub fn relations(state: &State, job: &Job) -> Vec<Relation> {
     strong
 }
 
+/// The metrics of a host that can be a reason: of a server all that it tells.
+fn asked(host: &Host) -> impl Iterator<Item = (&str, &str, &Metric)> {
+    let is_server = host.server.is_some();
+    host.metrics().filter(move |metric| is_server || is_asked(metric.1)).take(QUESTIONS)
+}
+
 /// The width of a step, and how long a read or write of the lowest layers took in each; nothing where
 /// there was none.
-fn slowness(job: &Job) -> (u64, Vec<(u64, Option<f64>)>) {
+fn slowness(series: &Series<Step>) -> (u64, Vec<(u64, Option<f64>)>) {
     let mean = |step: &Step| {
         let (read, write) = (step.cells.lowest(Way::Read), step.cells.lowest(Way::Write));
         let calls = read.calls + write.calls;
         (calls > 0).then(|| (read.nanos + write.nanos) as f64 / calls as f64)
     };
-    (job.series.width(), job.series.iter().map(|(at, step)| (at, mean(step))).collect())
+    (series.width(), series.iter().map(|(at, step)| (at, mean(step))).collect())
 }

@@ -51,6 +51,9 @@ pub struct Metric {
 /// The metrics of a host by target and name.
 #[derive(Debug, Clone, Default)]
 pub struct Host {
+    /// What it is called, where somebody publishes its metrics: a storage server, or whatever else jobs may wait
+    /// for. A node is called by the processes that run on it.
+    pub server: Option<String>,
     metrics: BTreeMap<(String, String), Metric>,
 }
 

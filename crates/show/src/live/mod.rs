@@ -31,7 +31,7 @@ use netra_stream::batch::{Batch, Images, Payload};
 use netra_stream::sample::{Sample, Value};
 
 pub use alert::{Alert, Alerts};
-pub use correlate::{Relation, relations};
+pub use correlate::{Relation, related, relations};
 pub use diagnosis::{Diagnosis, Standing};
 pub use doctor::{Doctor, Setup};
 pub use file::{FileUse, Files};
@@ -162,6 +162,7 @@ impl State {
             let number = netra_event::jenkins64(row.host.as_bytes(), 0);
             if self.hosts.contains_key(&number) || self.hosts.len() < MOST_HOSTS {
                 let host = self.hosts.entry(number).or_default();
+                host.server.get_or_insert_with(|| row.host.clone());
                 let value = Value::Gauge(row.value);
                 host.value((&row.target, &row.name), row.time.unwrap_or(time), value, version);
             }

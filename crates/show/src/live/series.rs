@@ -26,7 +26,13 @@ impl<T: Fold> Series<T> {
     /// At most so many steps.
     #[must_use]
     pub fn new(most: usize) -> Series<T> {
-        Series { width: 1, first: 0, steps: VecDeque::new(), most: most.max(2) }
+        Series::of_width(1, most)
+    }
+
+    /// At most so many steps, of so many seconds at least.
+    #[must_use]
+    pub fn of_width(width: u64, most: usize) -> Series<T> {
+        Series { width: width.max(1), first: 0, steps: VecDeque::new(), most: most.max(2) }
     }
 
     /// Seconds of a step.

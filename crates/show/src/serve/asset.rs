@@ -27,7 +27,7 @@ const UNBUILT: &str = "document.querySelector('main').textContent = \
 type Handler = MethodRouter<Arc<Served>>;
 
 /// The addresses of the page and its parts.
-pub(super) fn routes() -> [(&'static str, Handler); 6] {
+pub(super) fn routes() -> [(&'static str, Handler); 7] {
     let frame = || get(|| async { fresh(bytes_answer(FRAME, "text/html; charset=utf-8")) });
     let script = if BUILT { SCRIPT } else { UNBUILT };
     let script =
@@ -38,6 +38,7 @@ pub(super) fn routes() -> [(&'static str, Handler); 6] {
     [
         ("/", frame()),
         ("/site", frame()),
+        ("/runs/{program}", frame()),
         ("/jobs/{job}", frame()),
         ("/live.js", script),
         ("/page.css", style(STYLE)),

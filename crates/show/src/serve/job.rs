@@ -6,9 +6,13 @@ use std::sync::Arc;
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Path, Query, State};
+#[cfg(feature = "store")]
+use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::{Value, json};
 
+#[cfg(feature = "store")]
+use super::answer::refuse;
 use super::answer::{json_answer, no_job};
 use super::{Served, User, update};
 use crate::live::{Completeness, Job, State as Jobs, Way};
@@ -25,7 +29,39 @@ pub(super) async fn list(
     Extension(user): Extension<User>,
     Query(asked): Query<Asked>,
 ) -> Response<Body> {
-    json_answer(&all(&served, &user, &asked))
+    let mut value = all(&served, &user, &asked);
+    #[cfg(feature = "store")]
+    if let Some((stored, session)) = session(&served, &user) {
+        let (work, asked) = (stored.clone(), asked.clone());
+        match stored.within(super::stored::list(work, session, asked)).await {
+            Some(Ok(found)) => append(&served, &mut value, found),
+            Some(Err(error)) => value["wrong"] = json!(error.to_string()),
+            None => value["wrong"] = json!("the store could not be asked"),
+        }
+    }
+    value["store"] = json!(served.has_store());
+    json_answer(&value)
+}
+
+/// Puts stored jobs behind those that this server has seen itself, which it knows better.
+#[cfg(feature = "store")]
+fn append(served: &Served, value: &mut Value, stored: Vec<Value>) {
+    let state = served.live.lock();
+    let Some(jobs) = value["jobs"].as_array_mut() else { return };
+    let is_new =
+        |line: &Value| line["job"].as_str().is_none_or(|key| !state.jobs.contains_key(key));
+    jobs.extend(stored.into_iter().filter(is_new));
+}
+
+/// The store, and somebody's session with it.
+#[cfg(feature = "store")]
+pub(super) fn session(
+    served: &Served,
+    user: &User,
+) -> Option<(super::Stored, netra_store::ask::Session)> {
+    let stored = served.stored.clone()?;
+    let session = stored.session(user)?;
+    Some((stored, session))
 }
 
 /// `GET /api/jobs/{job}`
@@ -34,10 +70,23 @@ pub(super) async fn one(
     Extension(user): Extension<User>,
     Path(key): Path<String>,
 ) -> Response<Body> {
-    match update::of(&served, &user, &key, 0) {
-        Some((_, value)) => json_answer(&value),
-        None => no_job(&key),
+    if let Some((_, value)) = update::of(&served, &user, &key, 0) {
+        return json_answer(&value);
     }
+    #[cfg(feature = "store")]
+    if let Some((stored, session)) = session(&served, &user) {
+        let (work, wanted, now) = (stored.clone(), key.clone(), seconds(served.clock.now()));
+        let found = stored.within(super::stored::update(work, session, wanted, now)).await;
+        match found {
+            Some(Ok(Some(value))) => return json_answer(&value),
+            Some(Ok(None)) => {}
+            Some(Err(says)) => return refuse(StatusCode::INTERNAL_SERVER_ERROR, &says),
+            None => {
+                return refuse(StatusCode::INTERNAL_SERVER_ERROR, "the store could not be asked");
+            }
+        }
+    }
+    no_job(&key)
 }
 
 /// The jobs that a user sees and asked for, newest first.
@@ -63,12 +112,21 @@ fn is_wanted(line: &Value, asked: &Asked) -> bool {
         _ if wanted.is_empty() => true,
         "state" => has("state", wanted),
         "user" => has("user", wanted) || line["uid"].as_u64() == wanted.parse().ok(),
+        "exe" => line["exe"].as_str().is_some_and(|exe| exe.contains(wanted.as_str())),
+        "node" => line["hosts"].as_array().is_some_and(|all| all.iter().any(|one| one == wanted)),
+        "from" => moment(wanted, |at| line["end"].as_f64().is_none_or(|end| end >= at)),
+        "to" => moment(wanted, |at| line["start"].as_f64().is_some_and(|start| start <= at)),
         "q" => {
             let text = line.to_string().to_lowercase();
             wanted.to_lowercase().split_whitespace().all(|word| text.contains(word))
         }
         _ => true,
     })
+}
+
+/// Whether something holds of a moment; what is no number asks for nothing.
+fn moment(text: &str, holds: impl Fn(f64) -> bool) -> bool {
+    text.parse().map_or(true, holds)
 }
 
 /// One job in the list.

@@ -14,6 +14,10 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, Sleep};
+use tokio_rustls::server::TlsStream;
+use tokio_rustls::{Accept, TlsAcceptor};
+
+use crate::tls::Tls;
 
 /// Connections at a time; more wait in the system's queue.
 const MOST: usize = 512;
@@ -25,11 +29,22 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(super) struct Bounded {
     listener: TcpListener,
     room: Arc<Semaphore>,
+    tls: Option<Acceptor>,
+}
+
+/// What begins encrypted connections.
+struct Acceptor(TlsAcceptor);
+
+impl std::fmt::Debug for Acceptor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Acceptor")
+    }
 }
 
 impl Bounded {
-    pub(super) fn new(listener: TcpListener) -> Bounded {
-        Bounded { listener, room: Arc::new(Semaphore::new(MOST)) }
+    pub(super) fn new(listener: TcpListener, tls: Option<&Tls>) -> Bounded {
+        let tls = tls.map(|tls| Acceptor(tls.acceptor("http/1.1")));
+        Bounded { listener, room: Arc::new(Semaphore::new(MOST)), tls }
     }
 }
 
@@ -46,7 +61,11 @@ impl axum::serve::Listener for Bounded {
                     // Small pieces as they come: a page waits for each.
                     stream.set_nodelay(true).ok();
                     let silence = Box::pin(tokio::time::sleep(PATIENCE));
-                    return (Patient { stream, silence, _place: place }, from);
+                    let wire = match &self.tls {
+                        Some(tls) => Wire::Begins(tls.0.accept(stream)),
+                        None => Wire::Plain(stream),
+                    };
+                    return (Patient { wire, silence, _place: place }, from);
                 }
                 // Out of descriptors, or who called is gone again.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
@@ -59,10 +78,46 @@ impl axum::serve::Listener for Bounded {
     }
 }
 
+/// The bytes of a connection. Who begins TLS does so with their own first read or write, so that one who
+/// never ends it keeps nobody else waiting.
+enum Wire {
+    Plain(TcpStream),
+    Begins(Accept<TcpStream>),
+    Secret(Box<TlsStream<TcpStream>>),
+}
+
+impl std::fmt::Debug for Wire {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Wire")
+    }
+}
+
+/// What bytes go through.
+trait Bytes: AsyncRead + AsyncWrite + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Unpin> Bytes for T {}
+
+impl Wire {
+    /// The connection, once TLS stands where it is asked for.
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Pin<&mut dyn Bytes>>> {
+        if let Wire::Begins(begins) = self {
+            match std::task::ready!(Pin::new(begins).poll(cx)) {
+                Ok(stream) => *self = Wire::Secret(Box::new(stream)),
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
+        match self {
+            Wire::Plain(stream) => Poll::Ready(Ok(Pin::new(stream))),
+            Wire::Secret(stream) => Poll::Ready(Ok(Pin::new(&mut **stream))),
+            // It was just replaced.
+            Wire::Begins(_) => Poll::Ready(Err(io::ErrorKind::NotConnected.into())),
+        }
+    }
+}
+
 /// A connection that ends when nothing goes over it.
 #[derive(Debug)]
 pub(super) struct Patient {
-    stream: TcpStream,
+    wire: Wire,
     silence: Pin<Box<Sleep>>,
     _place: OwnedSemaphorePermit,
 }
@@ -91,7 +146,11 @@ impl AsyncRead for Patient {
         cx: &mut Context<'_>,
         into: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let polled = Pin::new(&mut self.stream).poll_read(cx, into);
+        let polled = match self.wire.poll_ready(cx) {
+            Poll::Ready(Ok(stream)) => stream.poll_read(cx, into),
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            Poll::Pending => Poll::Pending,
+        };
         self.watch(cx, polled)
     }
 }
@@ -102,15 +161,19 @@ impl AsyncWrite for Patient {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let polled = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        let polled = match self.wire.poll_ready(cx) {
+            Poll::Ready(Ok(stream)) => stream.poll_write(cx, bytes),
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            Poll::Pending => Poll::Pending,
+        };
         self.watch(cx, polled)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
+        std::task::ready!(self.wire.poll_ready(cx))?.poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
+        std::task::ready!(self.wire.poll_ready(cx))?.poll_shutdown(cx)
     }
 }

@@ -3,18 +3,24 @@
 //! [`Server::start`] listens (on this machine alone unless told otherwise) and answers until it is
 //! stopped. Every address is a row in `route.rs`; every request passes `guard.rs`. A user sees their
 //! own jobs, an administrator all. Connections, bodies, followers and answers are bounded.
+//! Other machines are answered over TLS alone, unless whoever starts it says otherwise.
 
 mod answer;
 mod asset;
 mod guard;
 mod job;
 mod listen;
+mod neighbour;
 mod report;
 mod route;
+mod run;
+mod runs;
 mod session;
 mod site;
 #[cfg(feature = "store")]
 mod sql;
+#[cfg(feature = "store")]
+mod stored;
 mod stream;
 mod update;
 mod user;
@@ -34,11 +40,12 @@ use netra_stream::clock::Clock;
 use tokio::sync::watch;
 
 use crate::live::Live;
+use crate::tls::Tls;
 use report::Reports;
 
 pub use guard::Hosts;
 #[cfg(feature = "store")]
-pub use sql::Stored;
+pub use stored::Stored;
 pub use user::{User, Users, make_token};
 
 /// What is served, and to whom.
@@ -52,6 +59,28 @@ pub struct Settings {
     pub users: Users,
     /// What the system's users are called.
     pub names: BTreeMap<u32, String>,
+    /// Which server a storage target belongs to.
+    pub servers: BTreeMap<u64, String>,
+    /// The certificate; without one nothing is encrypted.
+    pub tls: Option<Tls>,
+    /// Whether other machines may be answered without encryption.
+    pub allow_plain: bool,
+}
+
+impl Settings {
+    /// For these users, at this address, and nothing besides.
+    #[must_use]
+    pub fn new(address: SocketAddr, users: Users) -> Settings {
+        Settings {
+            address,
+            hosts: Vec::new(),
+            users,
+            names: BTreeMap::new(),
+            servers: BTreeMap::new(),
+            tls: None,
+            allow_plain: false,
+        }
+    }
 }
 
 /// What all answers are made from.
@@ -61,7 +90,9 @@ pub(crate) struct Served {
     clock: Arc<Clock>,
     users: Users,
     names: BTreeMap<u32, String>,
+    servers: BTreeMap<u64, String>,
     hosts: Hosts,
+    tls: Option<Tls>,
     port: u16,
     /// Tells this start from others.
     epoch: u64,
@@ -75,6 +106,20 @@ pub(crate) struct Served {
 impl Served {
     fn user_name(&self, uid: u32) -> Option<&str> {
         self.names.get(&uid).map(String::as_str).or_else(|| self.users.name(uid))
+    }
+
+    /// Whether there is a store to ask.
+    fn has_store(&self) -> bool {
+        #[cfg(feature = "store")]
+        return self.stored.is_some();
+        #[cfg(not(feature = "store"))]
+        return false;
+    }
+
+    /// The store, for somebody whose rows can be in it.
+    #[cfg(feature = "store")]
+    fn stored_for(&self, user: &User) -> Option<(Stored, netra_store::ask::Who)> {
+        Some((self.stored.clone()?, stored::who(user)?))
     }
 }
 
@@ -123,6 +168,11 @@ impl Server {
         clock: Arc<Clock>,
         #[cfg(feature = "store")] stored: Option<Stored>,
     ) -> io::Result<Server> {
+        if settings.tls.is_none() && !settings.address.ip().is_loopback() && !settings.allow_plain {
+            let says =
+                "other machines could read along: give it a certificate, or say that this is meant";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, says));
+        }
         let listener = TcpListener::bind(settings.address)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
@@ -133,7 +183,9 @@ impl Server {
             clock,
             users: settings.users,
             names: settings.names,
+            servers: settings.servers,
             hosts: Hosts::new(&settings.hosts),
+            tls: settings.tls,
             port: address.port(),
             viewers: AtomicUsize::new(0),
             stopping: stopping.clone(),
@@ -189,9 +241,10 @@ async fn answer_all(
     mut stopping: watch::Receiver<bool>,
 ) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
+    let listener = listen::Bounded::new(listener, served.tls.as_ref());
     let router = route::router(served);
     let mut ended = stopping.clone();
-    let serving = axum::serve(listen::Bounded::new(listener), router)
+    let serving = axum::serve(listener, router)
         .with_graceful_shutdown(async move { drop(ended.wait_for(|stop| *stop).await) });
     // Accepting never fails for good (see `listen`); who still reads when it ends has a second.
     let patience = async {

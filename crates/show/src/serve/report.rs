@@ -45,11 +45,12 @@ pub(super) async fn page(
     Extension(user): Extension<User>,
     Path(key): Path<String>,
 ) -> Response<Body> {
-    let (number, found) = {
+    let diagnosed = {
         let state = served.live.lock();
-        let Some(job) = seen(&state, &user, &key) else { return no_job(&key) };
-        (job.diagnosis.number, job.diagnosis.report.clone())
+        let job = seen(&state, &user, &key);
+        job.map(|job| (job.diagnosis.number, job.diagnosis.report.clone()))
     };
+    let Some((number, found)) = diagnosed else { return stored(&served, &user, key).await };
     let Some(found) = found else {
         return refuse(StatusCode::NOT_FOUND, "there is no diagnosis yet");
     };
@@ -68,4 +69,22 @@ pub(super) async fn page(
         }
         _ => refuse(StatusCode::INTERNAL_SERVER_ERROR, "the report can not be written"),
     }
+}
+
+/// The report of a job that lies in the store.
+#[cfg(feature = "store")]
+async fn stored(served: &Served, user: &User, key: String) -> Response<Body> {
+    let Some((stored, session)) = super::job::session(served, user) else { return no_job(&key) };
+    let work = super::stored::report(stored.clone(), session, key.clone());
+    match stored.within(work).await {
+        Some(Ok(Some(bytes))) => bytes_answer(bytes, "application/json"),
+        Some(Ok(None)) => no_job(&key),
+        Some(Err(says)) => refuse(StatusCode::INTERNAL_SERVER_ERROR, &says),
+        None => refuse(StatusCode::INTERNAL_SERVER_ERROR, "the store could not be asked"),
+    }
+}
+
+#[cfg(not(feature = "store"))]
+async fn stored(_: &Served, _: &User, key: String) -> Response<Body> {
+    no_job(&key)
 }

@@ -10,7 +10,7 @@ use axum::routing::{MethodRouter, get, post};
 use serde_json::{Map, Value, json};
 
 use super::answer::{json_answer, refuse};
-use super::{Served, asset, guard, job, report, session, site, stream};
+use super::{Served, asset, guard, job, neighbour, report, runs, session, site, stream};
 
 /// Bytes of a request's body.
 const LARGEST_BODY: usize = 64 << 10;
@@ -38,7 +38,13 @@ const JOB_QUERY: &[(&str, &str)] = &[
     ("q", "words that the key, command, user or a host must contain"),
     ("state", "running or ended"),
     ("user", "the user's name or number"),
+    ("exe", "what the executable's path must contain"),
+    ("node", "a host that it runs on"),
+    ("from", "that ran at this moment or later, seconds since 1970"),
+    ("to", "that began at this moment or before, seconds since 1970"),
+    ("limit", "so many stored jobs at most, 200 if nothing is said"),
 ];
+const DAYS: (&str, &str) = ("days", "how many days are looked back, 30 if nothing is said");
 
 /// The table.
 pub(super) const ROWS: &[Row] = &[
@@ -81,7 +87,7 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         path: "/api/jobs",
         method: "get",
-        says: "Jobs that run or ran lately, newest first, with rates, findings and completeness.",
+        says: "Jobs that run or have ended, those of the store too, newest first, with rates, findings and completeness.",
         query: JOB_QUERY,
         answer: JSON,
         public: false,
@@ -90,11 +96,24 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         path: "/api/site",
         method: "get",
-        says: "All jobs that one sees by file system, application and user, and how much runs of one application differ.",
-        query: &[],
+        says: "All jobs that one sees by file system, application, user and time, how much runs differ, and which are covered.",
+        query: &[DAYS],
         answer: JSON,
         public: false,
         handler: || get(site::site),
+    },
+    Row {
+        path: "/api/runs",
+        method: "get",
+        says: "The runs of one program: times and rates of each, how they are spread, which are unusual and by what.",
+        query: &[
+            ("program", "the executable's name, without its folder"),
+            ("ranks", "on as many ranks; all runs if nothing is said"),
+            DAYS,
+        ],
+        answer: JSON,
+        public: false,
+        handler: || get(runs::runs),
     },
     #[cfg(feature = "store")]
     Row {
@@ -144,6 +163,15 @@ pub(super) const ROWS: &[Row] = &[
         answer: JSON,
         public: false,
         handler: || get(report::page),
+    },
+    Row {
+        path: "/api/jobs/{job}/neighbours",
+        method: "get",
+        says: "Jobs that ran at the same time on the same storage targets, or on targets of the same servers.",
+        query: &[],
+        answer: JSON,
+        public: false,
+        handler: || get(neighbour::neighbours),
     },
 ];
 

@@ -23,8 +23,9 @@ pub(super) async fn begin(
     let Some(token) = token(&headers, served.port) else {
         return refuse(StatusCode::UNAUTHORIZED, "a token is needed");
     };
+    let secure = if served.tls.is_some() { "; Secure" } else { "" };
     let cookie = format!(
-        "{}={token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=604800",
+        "{}={token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=604800{secure}",
         cookie_name(served.port)
     );
     let mut answer = about(&user);

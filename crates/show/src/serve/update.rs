@@ -6,12 +6,14 @@ use serde_json::{Value, json};
 
 use super::job::{line, seconds, seen};
 use super::{Served, User};
-use crate::live::{Host, Job, LAYERS, Latency, Process, Relation, State, Way, shown};
+use crate::live::{
+    Host, Job, LAYERS, Latency, Process, Relation, Standing, State, Step, Way, shown,
+};
 
 /// Ranks that are told, those that took most time.
-const RANKS: usize = 512;
+pub(super) const RANKS: usize = 512;
 /// Files that are told.
-const FILES: usize = 30;
+pub(super) const FILES: usize = 30;
 /// Metrics of one node that are told.
 const METRICS: usize = 40;
 
@@ -42,14 +44,16 @@ pub(super) fn of(served: &Served, user: &User, key: &str, since: u64) -> Option<
 /// Steps that changed: second, then layer, way, calls, bytes and nanoseconds, then percentiles.
 fn steps(job: &Job, since: u64) -> Value {
     let steps = job.series.since(since).map(|(at, step)| {
-        let cells: Vec<Value> = step
-            .cells
-            .used()
-            .map(|(layer, way, cell)| json!([layer, way, cell.calls, cell.bytes, cell.nanos]))
-            .collect();
-        json!({ "at": at, "cells": cells, "latency": step.latency.each_ref().map(percentiles) })
+        let latency = step.latency.each_ref().map(percentiles);
+        json!({ "at": at, "cells": cells_of(step), "latency": latency })
     });
     steps.collect()
+}
+
+/// What happened in a step: layer, way, calls, bytes, nanoseconds.
+pub(super) fn cells_of(step: &Step) -> Value {
+    let used = step.cells.used();
+    used.map(|(layer, way, cell)| json!([layer, way, cell.calls, cell.bytes, cell.nanos])).collect()
 }
 
 /// Calls, and the durations that half, 95 and 99 of 100 do not exceed, in nanoseconds.
@@ -119,7 +123,7 @@ fn metrics(state: &State, job: &Job, since: u64) -> Value {
     found.flat_map(|(name, host)| host_metrics(name, host, begun, since)).collect()
 }
 
-fn host_metrics(name: &str, host: &Host, begun: u64, since: u64) -> Vec<Value> {
+pub(super) fn host_metrics(name: &str, host: &Host, begun: u64, since: u64) -> Vec<Value> {
     let told = host.metrics().filter_map(|(target, metric, values)| {
         let (group, unit) = shown(metric)?;
         let points = values.values.since(since).filter(|(at, _)| *at + 5 >= begun);
@@ -134,17 +138,7 @@ fn host_metrics(name: &str, host: &Host, begun: u64, since: u64) -> Vec<Value> {
 
 fn diagnosis(job: &Job) -> Value {
     let found = &job.diagnosis;
-    let standings: Vec<Value> = found
-        .standings
-        .iter()
-        .map(|one| {
-            json!({
-                "slug": one.slug, "number": one.number, "title": one.title, "level": one.level,
-                "says": one.says, "lost": one.lost, "since": seconds(one.since),
-                "changed": seconds(one.changed), "gone": one.gone.map(seconds),
-            })
-        })
-        .collect();
+    let standings: Vec<Value> = found.standings.iter().map(standing).collect();
     let related: Vec<Value> = found.relations.iter().map(relation).collect();
     json!({
         "number": found.number,
@@ -156,7 +150,16 @@ fn diagnosis(job: &Job) -> Value {
     })
 }
 
-fn relation(one: &Relation) -> Value {
+/// A finding and its life.
+pub(super) fn standing(one: &Standing) -> Value {
+    json!({
+        "slug": one.slug, "number": one.number, "title": one.title, "level": one.level,
+        "says": one.says, "lost": one.lost, "since": seconds(one.since),
+        "changed": seconds(one.changed), "gone": one.gone.map(seconds),
+    })
+}
+
+pub(super) fn relation(one: &Relation) -> Value {
     json!({
         "host": one.host, "target": one.target, "name": one.name,
         "value": one.found.value,

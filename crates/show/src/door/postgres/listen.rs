@@ -12,8 +12,8 @@ use tokio::sync::Semaphore;
 
 use super::cancel::Running;
 use super::connection::{Connection, Handlers, Peer};
-use super::tls::Tls;
 use super::user::Users;
+use crate::tls::Tls;
 
 /// How connections are treated.
 #[derive(Debug)]
@@ -132,7 +132,7 @@ impl Stream {
         let handlers = |server, peer| Handlers(Arc::new(Connection::new(server, peer)));
         let _gone = match self {
             Stream::Tcp(stream) => {
-                let tls = server.settings.tls.as_ref().map(|tls| tls.acceptor.clone());
+                let tls = server.settings.tls.as_ref().map(|tls| tls.acceptor("postgresql"));
                 process_socket(stream, tls, handlers(server, Peer::Network)).await
             }
             Stream::Unix(stream, uid) => {

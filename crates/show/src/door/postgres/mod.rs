@@ -18,11 +18,10 @@ mod parse;
 mod refuse;
 mod setting;
 mod startup;
-mod tls;
 mod user;
 
+pub use crate::tls::Tls;
 pub use listen::{Listener, Settings, serve};
-pub use tls::Tls;
 pub use user::{Users, entry};
 
 /// The version that clients are told: they decide by it which catalog tables to ask for.

@@ -1,4 +1,4 @@
-//! The server's certificate. What is wrong with it is an error at the start: nobody gets plain text instead.
+//! A server's certificate, for the PostgreSQL door and the page. What is wrong with it is an error at the start: nobody gets plain text instead.
 
 use std::fmt;
 use std::io;
@@ -14,7 +14,7 @@ use tokio_rustls::TlsAcceptor;
 /// A certificate and its key, ready for connections.
 #[derive(Clone)]
 pub struct Tls {
-    pub(super) acceptor: TlsAcceptor,
+    config: ServerConfig,
 }
 
 impl fmt::Debug for Tls {
@@ -25,6 +25,9 @@ impl fmt::Debug for Tls {
 
 impl Tls {
     /// Reads a chain of certificates and its key, both PEM.
+    ///
+    /// # Errors
+    /// What is wrong with which of the files.
     pub fn read(certificate: &Path, key: &Path) -> io::Result<Tls> {
         let wrong = |path: &Path, what: &dyn fmt::Display| {
             let message = format!("{}: {what}", path.display());
@@ -37,12 +40,17 @@ impl Tls {
             return Err(wrong(certificate, &"there is no certificate in it"));
         }
         let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| wrong(key, &error))?;
-        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, secret))
             .map_err(|error| wrong(certificate, &error))?;
-        // Clients that begin with TLS at once ask for this by name.
-        config.alpn_protocols = vec![b"postgresql".to_vec()];
-        Ok(Tls { acceptor: TlsAcceptor::from(Arc::new(config)) })
+        Ok(Tls { config })
+    }
+
+    /// Takes connections of a protocol, which clients that begin with TLS at once ask for by name.
+    pub(crate) fn acceptor(&self, protocol: &str) -> TlsAcceptor {
+        let mut config = self.config.clone();
+        config.alpn_protocols = vec![protocol.as_bytes().to_vec()];
+        TlsAcceptor::from(Arc::new(config))
     }
 }
