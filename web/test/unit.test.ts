@@ -16,6 +16,8 @@ import type { View } from "../src/model";
 import type { Cell, Percentiles, Update } from "../src/live/model";
 import { History, percentile, sum } from "../src/live/history";
 import { trust } from "../src/live/strip";
+import { why } from "../src/live/runs";
+import { duration } from "../src/live/words";
 
 test("columns are unpacked from planes of bytes", () => {
   const bytes = Uint8Array.of(2, 4, 1, 3, 5, 2, 0xff, 0, 0, 0xff, 0, 0, 0xff, 0, 0, 0xff);
@@ -186,4 +188,18 @@ test("what is missing of a job is said in a few words", () => {
   const found = { complete: false, produced: 10, delivered: 8, in_flight: 2, dropped: [{ reason: "budget", says: "", events: 3 }, { reason: "excluded", says: "", events: 9 }], missed_here: 0 };
   assert.equal(trust(found), "8 of 10, 3 lost");
   assert.equal(trust({ ...found, complete: true }), "all 10");
+});
+
+test("long times are read in minutes, hours and days", () => {
+  assert.equal(duration(0.05), "50.0 ms");
+  assert.equal(duration(119), "119 s");
+  assert.equal(duration(150), "2 min");
+  assert.equal(duration(3700), "1 h 1 min");
+  assert.equal(duration(90061), "1 d 1 h");
+});
+
+test("what is unusual about a run is said in words", () => {
+  const run = { unusual: [{ measure: "io_seconds", value: 90, factor: 9 }, { measure: "write_rate", value: 1024, factor: 0.1 }, { measure: "finding", finding: "slow-ost" }] };
+  assert.equal(why(run), "time in calls, slowest rank 90.0 s, 9.0 times the middle; writing, a process 1.00 KiB/s, 10.0 times less than the middle; slow-ost, which few others have");
+  assert.equal(why({ unusual: null }), "");
 });

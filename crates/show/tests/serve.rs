@@ -15,7 +15,10 @@ mod asking;
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use asking::{Following, ask, get};
@@ -204,4 +207,66 @@ fn other_machines_are_not_answered_in_plain_text_unless_that_is_meant() {
     assert!(refused.to_string().contains("certificate"), "{refused}");
     let meant = Settings { allow_plain: true, ..Settings::new(everywhere, users()) };
     start(meant).unwrap().stop();
+}
+
+/// Fifty jobs of 64 ranks that go on writing, in a browser where one is installed.
+#[test]
+fn fifty_jobs_of_64_ranks_are_followed_without_losing_the_connection() {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let find = |name: &str| {
+        std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
+    };
+    let chromium =
+        ["chromium", "chromium-browser", "google-chrome"].iter().find_map(|name| find(name));
+    let test = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/build/crowd.test.js");
+    let (Some(chromium), Some(node), true) = (chromium, find("node"), test.is_file()) else {
+        return println!(
+            "not checked: chromium or node is not installed, or `cargo xtask web` has not built the tests"
+        );
+    };
+    let live = Arc::new(Live::default());
+    let server = start(&live);
+    let over = AtomicBool::new(false);
+    let done = std::thread::scope(|scope| {
+        scope.spawn(|| crowd(&live, &over));
+        let mut command = Command::new(node);
+        command.arg("--test").arg(&test).env("NETRA_CHROMIUM", chromium);
+        let done =
+            command.env("NETRA_LIVE", format!("http://{}/#token={ROOT}", server.address)).output();
+        over.store(true, Ordering::Relaxed);
+        done.unwrap()
+    });
+    let said = String::from_utf8_lossy(&done.stdout);
+    assert!(done.status.success(), "{said}\n{}", String::from_utf8_lossy(&done.stderr));
+    said.lines().filter(|line| line.contains("longest update")).for_each(|line| println!("{line}"));
+}
+
+/// Feeds the jobs, each rank a few calls at a time, until told to end.
+fn crowd(live: &Arc<Live>, over: &AtomicBool) {
+    let clock = Clock::default();
+    let mut feeds = Vec::new();
+    for job in 0..50 {
+        let key: &'static str = format!("crowd.{job:02}").leak();
+        for rank in 0..64 {
+            let host = format!("node{:03}", job * 2 + rank / 32);
+            let pid = 1000 + job * 64 + rank;
+            let mut made =
+                Segment { job: key, rank: Some(rank), nprocs: 64, pid, host, ..Segment::default() };
+            let file = made.file(&format!("/scratch/{key}/out.{rank}"));
+            feeds.push((Feed::begin(live, &made, clock.now()), file));
+        }
+    }
+    let begun = clock.now();
+    while !over.load(Ordering::Relaxed) {
+        let since = clock.now() - begun;
+        for (feed, file) in &mut feeds {
+            let calls: Vec<_> = (0..4)
+                .map(|call| {
+                    event(Function::Pwrite, *file, tick(since + call * 1000), call * 4096, 4096)
+                })
+                .collect();
+            feed.calls(live, &calls, START + since);
+        }
+        std::thread::sleep(Duration::from_millis(250));
+    }
 }

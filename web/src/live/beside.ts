@@ -21,11 +21,11 @@ export async function beside(job: Update): Promise<HTMLElement[]> {
 async function runs(job: Update): Promise<HTMLElement | null> {
   const program = (job.exe || job.command?.split(" ")[0] || "").split("/").at(-1) ?? "";
   if (!program) return null;
-  const words = new URLSearchParams({ program, ranks: String(job.ranks), days: "365" }), found = await ask<Runs>(`/api/runs?${words.toString()}`);
+  const words = new URLSearchParams({ program, ranks: String(job.ranks), days: "3650" }), found = await ask<Runs>(`/api/runs?${words.toString()}`);
   const own = found.runs.find((run) => run.job === job.job), others = found.runs.filter((run) => run.job !== job.job && run.end !== null);
   if (others.length === 0) return null;
   const says = own?.end === null || !own ? "It still runs." : why(own) ? `Unusual: ${why(own)}.` : "Nothing about it is unusual.";
-  const more = `/runs/${encodeURIComponent(program)}?ranks=${job.ranks}&days=365&job=${encodeURIComponent(job.job)}`;
+  const more = `/runs/${encodeURIComponent(program)}?ranks=${job.ranks}&days=3650&job=${encodeURIComponent(job.job)}`;
   return h("section", { class: "beside", "aria-label": "Other runs", id: "other-runs" }, h("h2", { class: "part" }, `This run and ${plural(others.length, "other")} of ${program} on ${plural(job.ranks, "rank")}`),
     h("p", { class: "more" }, `${says} `, h("a", { href: more }, "all runs")), pictures(found.runs, job.job));
 }

@@ -108,6 +108,7 @@ export class JobPage {
       if (before > 0 && update.newest > before && update.state === "running") this.#waited.push(Date.now() / 1000 - before);
       for (const list of [this.#spent, this.#waited]) if (list.length > 50) list.shift();
       root["update"] = Math.max(...this.#spent).toFixed(2);
+      root["median"] = [...this.#spent].sort((a, b) => a - b)[Math.floor(this.#spent.length / 2)]!.toFixed(2);
       root["waited"] = Math.max(0, ...this.#waited).toFixed(3);
     });
   }

@@ -30,7 +30,7 @@ const MEASURES: [Measure, string, (value: number) => string][] = [
 const named = new Map(MEASURES.map(([key, title, text]) => [key as string, { title, text }]));
 
 /** What is unusual about a run, in words. */
-export function why(run: Run): string {
+export function why(run: Pick<Run, "unusual">): string {
   return (run.unusual ?? []).map((one) => {
     if (one.finding) return `${one.finding}, which few others have`;
     const about = named.get(one.measure)!, factor = one.factor ?? 1;

@@ -21,7 +21,7 @@ interface Site {
   cover: { jobs: number; running: number; whole: number; partly: Reason[]; not: Reason[] }; histories: History[];
 }
 
-const EVERY = 15_000, DAYS: [string, string][] = [["1", "the last day"], ["7", "the last week"], ["30", "the last 30 days"], ["365", "the last year"]];
+const EVERY = 15_000, DAYS: [string, string][] = [["1", "the last day"], ["7", "the last week"], ["30", "the last 30 days"], ["365", "the last year"], ["36500", "all time"]];
 
 export class SitePage {
   readonly node: HTMLElement;
@@ -56,9 +56,10 @@ export class SitePage {
   #show(site: Site): void {
     // Whoever searches or sorts is left alone until they have done.
     if (this.#body.contains(document.activeElement)) return;
+    const days = this.#days;
     this.#body.replaceChildren(over(site.times), cover(site.cover),
-      part("By file system", groups("systems", "mounted at", site.systems)), part("By application", groups("programs", "application", site.programs), across(site)), part("By user", groups("users", "user", site.users)),
-      part("Runs of the same application", histories(site.histories)));
+      part("By file system", groups("systems", "mounted at", site.systems, days)), part("By application", groups("programs", "application", site.programs, days), across(site)), part("By user", groups("users", "user", site.users, days)),
+      part("Runs of the same application", histories(site.histories, days)));
   }
 }
 
@@ -95,14 +96,14 @@ function across(site: Site): HTMLElement {
   return h("p", { class: "more", id: "across" }, says ? `Across applications. ${says}` : "");
 }
 
-function groups(id: string, name: string, rows: Group[]): HTMLElement {
+function groups(id: string, name: string, rows: Group[], days: string): HTMLElement {
   const sized = (title: string, value: (row: Group) => number): Column<Group> => ({ name: title, value, text: (row) => bytes(value(row)) });
   const spread = (title: string, of: (row: Group) => Spread): Column<Group>[] => [
     { name: title, value: (row) => of(row)[1], text: (row) => span(of(row), perSecond) }, { name: "varies by", value: (row) => of(row)[3], text: (row) => varies(of(row)) }];
   return new Table<Group>({
     id, caption: name, rows, sort: 4,
     columns: [
-      { name, value: (row) => row.name || "not known", text: (row) => id === "programs" && row.name ? h("a", { href: `/runs/${encodeURIComponent(row.name)}` }, row.name) : row.name || "not known" },
+      { name, value: (row) => row.name || "not known", text: (row) => id === "programs" && row.name ? h("a", { href: `/runs/${encodeURIComponent(row.name)}?days=${days}` }, row.name) : row.name || "not known" },
       { name: "jobs", value: (row) => row.jobs }, { name: "running", value: (row) => row.running }, { name: "something missing", value: (row) => row.incomplete },
       sized("read", (row) => row.bytes_read), sized("written", (row) => row.bytes_written), { name: "reads", value: (row) => row.reads, text: (row) => count(row.reads) }, { name: "writes", value: (row) => row.writes, text: (row) => count(row.writes) },
       { name: "reading, all processes", value: (row) => row.read_seconds, text: (row) => seconds(row.read_seconds) }, { name: "writing, all processes", value: (row) => row.write_seconds, text: (row) => seconds(row.write_seconds) },
@@ -111,9 +112,9 @@ function groups(id: string, name: string, rows: Group[]): HTMLElement {
   }).node;
 }
 
-function histories(rows: History[]): HTMLElement {
+function histories(rows: History[], days: string): HTMLElement {
   const links = (one: History) => h("span", {}, ...one.unusual.slice(0, 3).flatMap((run, at) => [at > 0 ? ", " : "", h("a", { href: `/jobs/${encodeURIComponent(run.job)}` }, `${run.job} (${run.factor.toFixed(1)} times)`)]));
-  const runs = (one: History) => h("a", { href: `/runs/${encodeURIComponent(one.program)}?ranks=${one.processes}` }, one.program || "not known");
+  const runs = (one: History) => h("a", { href: `/runs/${encodeURIComponent(one.program)}?ranks=${one.processes}&days=${days}` }, one.program || "not known");
   return new Table<History>({
     id: "histories", caption: "Runs", rows, sort: 2, more: rows.length === 0 ? "No job has ended yet." : "",
     columns: [

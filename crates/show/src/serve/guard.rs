@@ -21,7 +21,7 @@ use super::answer::refuse;
 use super::{Served, User, route};
 
 /// How long an answer may take to begin.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What a browser may do with what we send: nothing but our own script, style and data.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \

@@ -155,6 +155,13 @@ fn a_stored_job_is_told_as_a_running_one_is() {
         }
     }
     assert_eq!(found, wanted);
+    let longest = job["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|step| step["latency"][1][3].as_u64())
+        .max();
+    assert!(longest.is_some_and(|nanos| (1_500_000..=3_000_500).contains(&nanos)), "{longest:?}");
     let ranks: Vec<i64> = job["ranks_list"]
         .as_array()
         .unwrap()

@@ -88,7 +88,7 @@ fn nobody_sees_anything_of_anybody_else() {
                 asked += 1;
             }
         }
-        assert!(asked >= 20, "{asked}");
+        assert!(asked >= 17, "{asked}");
         let (_, list) = get(&site.server, "/api/jobs", &token(person));
         let keys: BTreeSet<&str> = list["jobs"]
             .as_array()
@@ -124,7 +124,11 @@ fn addresses(path: &str, person: u32) -> Vec<String> {
             .map(|query| format!("{path}?{query}"))
             .to_vec(),
         path if path.contains("{job}") => {
-            let keys = [&own(person)[..2], &own(other)[..2]].concat();
+            let mut keys = own(other)[..2].to_vec();
+            // Everybody's own jobs at every address would take long: some people's are enough.
+            if person < 3 {
+                keys.extend_from_slice(&own(person)[..2]);
+            }
             keys.iter().map(|key| path.replace("{job}", key)).collect()
         }
         path => vec![path.to_owned()],

@@ -24,7 +24,7 @@ pub(in crate::serve) async fn of(
     now: f64,
 ) -> Result<Option<Value>, String> {
     let found = job(&stored, &session, &key, now).await;
-    found.map_err(|error| super::report::says(&error))
+    found.map_err(|error| error.to_string())
 }
 
 async fn job(
@@ -48,12 +48,12 @@ async fn job(
     };
     let nodes: Vec<String> = texts(&value["hosts"]);
     let hosts = hosts(session, &nodes, span).await?;
-    let ranks = ranks(session, key, start).await?;
+    let ranks = ranks(session, key).await?;
     let (files, file_count) = files(session, key).await?;
     let standings = match diagnosed(stored, session, key).await {
-        Ok(Some((_, report))) => {
+        Ok(Some(looked)) => {
             let since = (end.max(0.0) * 1e9) as u64;
-            Ok(report.findings.iter().map(|one| Standing::new(one, since)).collect())
+            Ok(looked.1.findings.iter().map(|one| Standing::new(one, since)).collect())
         }
         Ok(None) => Ok(Vec::new()),
         Err(says) => Err(says),
@@ -92,7 +92,7 @@ fn told_steps(series: &Series<Step>, durations: &Durations) -> Value {
 }
 
 /// Ranks with their time in calls, those with most.
-async fn ranks(session: &Session, key: &str, _start: f64) -> Result<Value, Error> {
+async fn ranks(session: &Session, key: &str) -> Result<Value, Error> {
     let sql = format!(
         "SELECT rank, node, op, sum(calls) AS calls, sum(bytes) AS bytes, sum(time) AS time, \
          max(slowest) AS slowest FROM activity WHERE job = {} AND layer IN ('POSIX', 'STDIO') \

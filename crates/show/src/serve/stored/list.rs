@@ -56,7 +56,7 @@ fn conditions(asked: &Asked) -> Vec<String> {
 fn bound(key: &str, wanted: &str) -> Option<String> {
     let micros = (wanted.parse::<f64>().ok()? * 1e6) as i64;
     Some(match key {
-        "from" => format!("coalesce(ended, began) >= {micros}"),
+        "from" => format!("coalesce(ended, {micros}) >= {micros}"),
         _ => format!("began <= {micros}"),
     })
 }
@@ -91,11 +91,10 @@ pub(super) async fn jobs(
     rows(session, &sql).await
 }
 
-/// A condition that only these jobs fulfil.
+/// A condition that only these jobs fulfil, of which there must be some.
 pub(super) fn among(found: &[Row]) -> String {
     let keys: Vec<String> = found.iter().map(|row| quoted(&row.text("job"))).collect();
-    // A list must not be empty.
-    if keys.is_empty() { "false".to_owned() } else { format!("job IN ({})", keys.join(", ")) }
+    format!("job IN ({})", keys.join(", "))
 }
 
 /// The hosts of every job for which a condition holds.
@@ -122,6 +121,9 @@ pub(super) async fn lines(
     session: &Session,
     found: &[Row],
 ) -> Result<Vec<Value>, Error> {
+    if found.is_empty() {
+        return Ok(Vec::new());
+    }
     let these = among(found);
     let totals = totals(session, &these).await?;
     let accounts = accounts(session, &these).await?;

@@ -45,6 +45,9 @@ impl Stored {
         let found = jobs(&session, &conditions, MOST).await?;
         let mut placed = all(&session, &found).await?;
         placed.retain(|one| !one.targets.is_empty());
+        if placed.is_empty() {
+            return Ok(placed);
+        }
         let moved = moved(&session, &among(&found), from, to).await?;
         for one in &mut placed {
             one.meanwhile = moved.get(&one.job).copied();
@@ -54,6 +57,9 @@ impl Stored {
 }
 
 async fn all(session: &Session, found: &[Row]) -> Result<Vec<Placed>, Error> {
+    if found.is_empty() {
+        return Ok(Vec::new());
+    }
     let mut targets = targets(session, &among(found)).await?;
     let placed = |row: &Row| {
         let job = row.text("job");

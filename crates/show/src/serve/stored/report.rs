@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use netra_analyse::insight::Level;
 use netra_analyse::{Job, Report};
-use netra_store::ask::{Error, Session};
+use netra_store::ask::Session;
 use netra_store::recall::Recall;
 use tokio::runtime::Handle;
 
@@ -24,6 +24,9 @@ const AT_ONCE: usize = 50;
 const LARGE: u64 = 1_000_000;
 /// A job that took a second makes the next one wait so many.
 const REST: u32 = 4;
+/// Jobs that are kept whole for a moment, and for how long.
+const RECENT: usize = 4;
+const FRESH: Duration = Duration::from_secs(30);
 
 /// What was found in a job.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -51,21 +54,37 @@ impl Found {
     }
 }
 
+/// A job and what was found in it.
+type Looked = Arc<(Job, Report)>;
+
 /// What is remembered of jobs that were looked at.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     found: Mutex<BTreeMap<String, Found>>,
+    /// The last ones whole: who opens a job asks for its findings and then for its report.
+    recent: Mutex<Vec<(String, Instant, Looked)>>,
     /// Whether somebody looks already.
     looking: AtomicBool,
 }
 
 impl Known {
-    fn put(&self, key: &str, found: Found) {
+    fn put(&self, key: &str, looked: &Looked) {
         let mut all = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= REMEMBERED {
             all.pop_first();
         }
-        all.insert(key.to_owned(), found);
+        all.insert(key.to_owned(), Found::of(&looked.1));
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        recent.retain(|one| one.0 != key);
+        recent.truncate(RECENT - 1);
+        recent.insert(0, (key.to_owned(), Instant::now(), Arc::clone(looked)));
+    }
+
+    /// One that was looked at a moment ago.
+    fn recent(&self, key: &str) -> Option<Looked> {
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        recent.retain(|one| one.1.elapsed() < FRESH);
+        recent.iter().find(|one| one.0 == key).map(|one| Arc::clone(&one.2))
     }
 
     /// What was found in a job, if anybody has looked.
@@ -121,19 +140,16 @@ pub(super) async fn diagnosed(
     stored: &Stored,
     session: &Session,
     key: &str,
-) -> Result<Option<(Job, Report)>, String> {
+) -> Result<Option<Looked>, String> {
     let (stored, session, key) = (stored.clone(), session.clone(), key.to_owned());
     let runtime = Handle::current();
     // Reading a job and asking the rules is work for a processor: questions of others go on meanwhile.
-    let work = move || {
-        let job = runtime.block_on(loaded(&session, &key))?;
-        Ok(job.map(|job| examined(&stored, &key, job)))
-    };
+    let work = move || runtime.block_on(looked(&stored, &session, &key));
     tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())?
 }
 
-/// What the analysis takes of a job.
-async fn loaded(session: &Session, key: &str) -> Result<Option<Job>, String> {
+async fn looked(stored: &Stored, session: &Session, key: &str) -> Result<Option<Looked>, String> {
+    // Whether the session sees it is asked each time, whatever is remembered.
     let recall = match Recall::find(session.context(), key).await {
         Ok(recall) if recall.key() == key => recall,
         Ok(_) | Err(netra_store::Error::NoJob { .. } | netra_store::Error::SeveralJobs { .. }) => {
@@ -141,15 +157,16 @@ async fn loaded(session: &Session, key: &str) -> Result<Option<Job>, String> {
         }
         Err(error) => return Err(error.to_string()),
     };
-    load::stored(&recall).await.map(Some).map_err(|error| error.to_string())
-}
-
-fn examined(stored: &Stored, key: &str, mut job: Job) -> (Job, Report) {
     let inner = &stored.inner;
+    if let Some(recent) = inner.known.recent(key) {
+        return Ok(Some(recent));
+    }
+    let mut job = load::stored(&recall).await.map_err(|error| error.to_string())?;
     job.servers.clone_from(&inner.setup.servers);
     let report = netra_analyse::diagnose_with(&job, &inner.setup.rules);
-    inner.known.put(key, Found::of(&report));
-    (job, report)
+    let looked = Arc::new((job, report));
+    inner.known.put(key, &looked);
+    Ok(Some(looked))
 }
 
 /// The document that the report page reads.
@@ -158,12 +175,7 @@ pub(in crate::serve) async fn page(
     session: Session,
     key: String,
 ) -> Result<Option<Vec<u8>>, String> {
-    let Some((job, report)) = diagnosed(&stored, &session, &key).await? else { return Ok(None) };
-    let made = html::document(&job, &report, &Views::shipped(), 1);
+    let Some(looked) = diagnosed(&stored, &session, &key).await? else { return Ok(None) };
+    let made = html::document(&looked.0, &looked.1, &Views::shipped(), 1);
     made.map(Some).map_err(|error| error.to_string())
-}
-
-/// What a question that went wrong says.
-pub(super) fn says(error: &Error) -> String {
-    error.to_string()
 }

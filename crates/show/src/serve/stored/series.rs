@@ -85,7 +85,9 @@ pub(super) async fn durations(
     let mut all = Durations::new();
     for row in rows(session, &sql).await? {
         let Some(way) = way(&row) else { continue };
-        let values = ["calls", "half", "most", "nearly"].map(|name| row.count(name));
+        // Between two calls there is no whole nanosecond.
+        let of = |name: &str| row.float(name).unwrap_or(0.0).round() as u64;
+        let values = [row.count("calls"), of("half"), of("most"), of("nearly")];
         all.insert((row.count("at"), way as usize), values);
     }
     Ok(all)

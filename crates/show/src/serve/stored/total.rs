@@ -38,13 +38,22 @@ impl Total {
 
 /// One row for every record of a counter table, with the same names for both.
 fn records(condition: &str) -> String {
+    // Counters come and go with versions of the format: what is missing is nothing.
+    let known = |name: &str, zero: &str, table: &str| format!("coalesce({table}_{name}, {zero})");
     let of = |table: &str| {
+        let whole = |name: &str| known(name, "0", table);
+        let time = |name: &str| known(name, "0.0", table);
         format!(
-            "SELECT job, rank, process, mount, file_system, \
-             {table}_bytes_read AS bytes_read, {table}_bytes_written AS bytes_written, \
-             {table}_reads AS reads, {table}_writes AS writes, {table}_f_read_time AS read_time, \
-             {table}_f_write_time AS write_time, {table}_f_meta_time AS meta_time \
-             FROM {table} WHERE {condition}"
+            "SELECT job, rank, process, mount, file_system, {} AS bytes_read, {} AS bytes_written, \
+             {} AS reads, {} AS writes, {} AS read_time, {} AS write_time, {} AS meta_time \
+             FROM {table} WHERE {condition}",
+            whole("bytes_read"),
+            whole("bytes_written"),
+            whole("reads"),
+            whole("writes"),
+            time("f_read_time"),
+            time("f_write_time"),
+            time("f_meta_time"),
         )
     };
     format!("({} UNION ALL {})", of("posix"), of("stdio"))
