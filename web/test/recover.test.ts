@@ -38,4 +38,4 @@ async function look(home: string): Promise<void> {
 }
 
 const home = mkdtempSync(join(tmpdir(), "netra-recover-"));
-try { await look(home); } finally { rmSync(home, { recursive: true, force: true }); }
+try { await look(home); } finally { rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }); }

@@ -10,7 +10,6 @@ mod maker;
 #[expect(dead_code, reason = "the other test ends processes too")]
 mod feed;
 
-#[expect(dead_code, reason = "other tests ask for text")]
 mod asking;
 
 use std::io::{Read as _, Write as _};
@@ -261,9 +260,7 @@ fn crowd(live: &Arc<Live>, over: &AtomicBool) {
         let since = clock.now() - begun;
         for (feed, file) in &mut feeds {
             let calls: Vec<_> = (0..4)
-                .map(|call| {
-                    event(Function::Pwrite, *file, tick(since + call * 1000), call * 4096, 4096)
-                })
+                .map(|call| event(Function::Pwrite, *file, tick(since + call * 1000), 0, 4096))
                 .collect();
             feed.calls(live, &calls, START + since);
         }

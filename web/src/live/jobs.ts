@@ -108,7 +108,8 @@ export class JobsPage {
     options(this.#programs, "all applications", all.map(program), this.#choice.exe);
     this.#show(shown.slice(0, MOST));
     const running = all.filter((job) => job.state === "running").length;
-    const words = [all.length === 0 ? "No job has been seen yet." : `${plural(shown.length, "job")} of ${count(all.length)}, ${count(running)} running.`, this.#wrong, this.#link];
+    const none = document.documentElement.dataset["searched"] ? "No job has been seen yet." : "Looking for jobs…";
+    const words = [all.length === 0 ? none : `${plural(shown.length, "job")} of ${count(all.length)}, ${count(running)} running.`, this.#wrong, this.#link];
     this.#says.textContent = words.filter(Boolean).join(" ");
   }
 

@@ -6,7 +6,7 @@ export async function enter(): Promise<void> {
   if (!token) return;
   words.delete("token");
   const rest = words.toString();
-  history.replaceState(null, "", location.pathname + (rest ? `#${rest}` : ""));
+  history.replaceState(null, "", location.pathname + location.search + (rest ? `#${rest}` : ""));
   const answer = await fetch("/api/session", { method: "POST", headers: { Authorization: `Bearer ${token}` } });
   if (!answer.ok) throw new Error(await reason(answer));
 }

@@ -12,7 +12,7 @@ import { top } from "./top";
 /** Least, median, most, and the median deviation as a share of the median. */
 type Spread = [number, number, number, number];
 interface Group { name: string; jobs: number; running: number; incomplete: number; bytes_read: number; bytes_written: number; reads: number; writes: number; read_seconds: number; write_seconds: number; read_rate: Spread; write_rate: Spread }
-interface History { program: string; processes: number; count: number; run_seconds: Spread; io_seconds: Spread; read_rate: Spread; write_rate: Spread; trend: number | null; unusual: { job: string; io_seconds: number; factor: number }[]; findings: [string, number][] }
+interface History { program: string; processes: number; count: number; run_seconds: Spread; io_seconds: Spread; read_rate: Spread; write_rate: Spread; trend: number | null; unusual: { job: string; io_seconds: number; factor: number | null }[]; findings: [string, number][] }
 interface Reason { why: string; count: number; jobs: string[] }
 interface Times { width: number; from: number; to: number; steps: { at: number; bytes_read: number; bytes_written: number; read_seconds: number; write_seconds: number }[] }
 interface Site {
@@ -50,7 +50,7 @@ export class SitePage {
       document.documentElement.dataset["ready"] = "true";
       const from = site.store ? "Of the store, and of what this server has seen" : "Of the jobs that this server has seen";
       this.#says.textContent = `${from}: ${plural(site.cover.jobs, "job")} that you may see.${site.wrong ? ` The store: ${site.wrong}.` : ""}`;
-    } catch (error) { this.#says.textContent = `The server is gone (${error instanceof Error ? error.message : String(error)}); trying again.`; }
+    } catch (error) { this.#says.textContent = `This cannot be shown: ${error instanceof Error ? error.message : String(error)}; trying again.`; }
   }
 
   #show(site: Site): void {
@@ -113,7 +113,7 @@ function groups(id: string, name: string, rows: Group[], days: string): HTMLElem
 }
 
 function histories(rows: History[], days: string): HTMLElement {
-  const links = (one: History) => h("span", {}, ...one.unusual.slice(0, 3).flatMap((run, at) => [at > 0 ? ", " : "", h("a", { href: `/jobs/${encodeURIComponent(run.job)}` }, `${run.job} (${run.factor.toFixed(1)} times)`)]));
+  const links = (one: History) => h("span", {}, ...one.unusual.slice(0, 3).flatMap((run, at) => [at > 0 ? ", " : "", h("a", { href: `/jobs/${encodeURIComponent(run.job)}` }, `${run.job} (${run.factor === null ? duration(run.io_seconds) : `${run.factor.toFixed(1)} times`})`)]));
   const runs = (one: History) => h("a", { href: `/runs/${encodeURIComponent(one.program)}?ranks=${one.processes}&days=${days}` }, one.program || "not known");
   return new Table<History>({
     id: "histories", caption: "Runs", rows, sort: 2, more: rows.length === 0 ? "No job has ended yet." : "",

@@ -41,7 +41,7 @@ A file of users has for each:
 Examples:
   netra serve
   netra serve --daemon tcp:hub1:4040 --munge --users /etc/netra/users.toml --listen 0.0.0.0:8443 --host hub1 \\
-    --certificate /etc/netra/cert.pem --key /etc/netra/key.pem";
+    --page-certificate /etc/netra/cert.pem --page-key /etc/netra/key.pem";
 
 /// A question over HTTP takes no longer.
 #[cfg(feature = "store")]
@@ -58,13 +58,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
     /// Certificate (PEM): the page is then encrypted, and may be served to other machines
-    #[arg(long, value_name = "FILE", requires = "key")]
-    certificate: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", requires = "page_key")]
+    page_certificate: Option<PathBuf>,
     /// Its key (PEM)
-    #[arg(long, value_name = "FILE", requires = "certificate")]
-    key: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", requires = "page_certificate")]
+    page_key: Option<PathBuf>,
     /// Answer other machines although nothing is encrypted: tokens and data can then be read along
-    #[arg(long, conflicts_with = "certificate")]
+    #[arg(long, conflicts_with = "page_certificate")]
     unencrypted: bool,
     /// Who may look, and what they see
     #[arg(long, value_name = "FILE")]
@@ -122,12 +122,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 
 /// The certificate that was given. What is not encrypted stays on this machine, unless that is meant.
 fn tls(args: &Args) -> Result<Option<Tls>> {
-    if let (Some(certificate), Some(key)) = (&args.certificate, &args.key) {
+    if let (Some(certificate), Some(key)) = (&args.page_certificate, &args.page_key) {
         return Ok(Some(Tls::read(certificate, key)?));
     }
     if !args.listen.ip().is_loopback() && !args.unencrypted {
         bail!(
-            "{} can be reached from other machines, and nothing would be encrypted: give --certificate and --key, \
+            "{} can be reached from other machines, and nothing would be encrypted: give --page-certificate and --page-key, \
              listen on 127.0.0.1 behind ssh -L or a server with TLS, or say --unencrypted",
             args.listen
         );

@@ -70,23 +70,34 @@ pub(super) async fn one(
     Extension(user): Extension<User>,
     Path(key): Path<String>,
 ) -> Response<Body> {
-    if let Some((_, value)) = update::of(&served, &user, &key, 0) {
-        return json_answer(&value);
-    }
+    let live = update::of(&served, &user, &key, 0).map(|(_, value)| value);
     #[cfg(feature = "store")]
-    if let Some((stored, session)) = session(&served, &user) {
+    if !is_known_well(&served, &user, &key)
+        && let Some((stored, session)) = session(&served, &user)
+    {
         let (work, wanted, now) = (stored.clone(), key.clone(), seconds(served.clock.now()));
         let found = stored.within(super::stored::update(work, session, wanted, now)).await;
         match found {
             Some(Ok(Some(value))) => return json_answer(&value),
             Some(Ok(None)) => {}
+            // What this server has seen itself is better than nothing.
+            _ if live.is_some() => {}
             Some(Err(says)) => return refuse(StatusCode::INTERNAL_SERVER_ERROR, &says),
             None => {
                 return refuse(StatusCode::INTERNAL_SERVER_ERROR, "the store could not be asked");
             }
         }
     }
-    no_job(&key)
+    live.map_or_else(|| no_job(&key), |value| json_answer(&value))
+}
+
+/// Whether this server knows a job as well as the store can: it runs, or all of it came here. One that was started
+/// when a job was nearly over knows only how it ended.
+#[cfg(feature = "store")]
+pub(super) fn is_known_well(served: &Served, user: &User, key: &str) -> bool {
+    let state = served.live.lock();
+    let job = seen(&state, user, key);
+    job.is_some_and(|job| job.end().is_none() || job.completeness().is_complete)
 }
 
 /// The jobs that a user sees and asked for, newest first.

@@ -1,5 +1,5 @@
 //! Connections, a bounded number of them, each with a bounded patience: one that neither reads nor
-//! writes for a minute is closed. A page that follows a job gets something every few seconds, so
+//! writes for longer than an answer may take is closed. A page that follows a job gets something every few seconds, so
 //! that only who is gone is silent for so long.
 
 use std::future::Future;
@@ -22,7 +22,7 @@ use crate::tls::Tls;
 /// Connections at a time; more wait in the system's queue.
 const MOST: usize = 512;
 /// How long a connection may be silent.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(150);
 
 /// Takes connections while there is room.
 #[derive(Debug)]

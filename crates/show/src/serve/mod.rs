@@ -111,9 +111,10 @@ impl Served {
     /// Whether there is a store to ask.
     fn has_store(&self) -> bool {
         #[cfg(feature = "store")]
-        return self.stored.is_some();
+        let has = self.stored.is_some();
         #[cfg(not(feature = "store"))]
-        return false;
+        let has = false;
+        has
     }
 
     /// The store, for somebody whose rows can be in it.

@@ -50,7 +50,14 @@ pub(super) async fn page(
         let job = seen(&state, &user, &key);
         job.map(|job| (job.diagnosis.number, job.diagnosis.report.clone()))
     };
-    let Some((number, found)) = diagnosed else { return stored(&served, &user, key).await };
+    #[cfg(feature = "store")]
+    if !super::job::is_known_well(&served, &user, &key) {
+        let answer = stored(&served, &user, key.clone()).await;
+        if answer.status() == StatusCode::OK || diagnosed.is_none() {
+            return answer;
+        }
+    }
+    let Some((number, found)) = diagnosed else { return no_job(&key) };
     let Some(found) = found else {
         return refuse(StatusCode::NOT_FOUND, "there is no diagnosis yet");
     };
@@ -82,9 +89,4 @@ async fn stored(served: &Served, user: &User, key: String) -> Response<Body> {
         Some(Err(says)) => refuse(StatusCode::INTERNAL_SERVER_ERROR, &says),
         None => refuse(StatusCode::INTERNAL_SERVER_ERROR, "the store could not be asked"),
     }
-}
-
-#[cfg(not(feature = "store"))]
-async fn stored(_: &Served, _: &User, key: String) -> Response<Body> {
-    no_job(&key)
 }

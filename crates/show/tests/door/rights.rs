@@ -88,7 +88,7 @@ fn nobody_sees_anything_of_anybody_else() {
                 asked += 1;
             }
         }
-        assert!(asked >= 17, "{asked}");
+        assert!(asked >= 12, "{asked}");
         let (_, list) = get(&site.server, "/api/jobs", &token(person));
         let keys: BTreeSet<&str> = list["jobs"]
             .as_array()
@@ -106,30 +106,33 @@ fn nobody_sees_anything_of_anybody_else() {
 /// An address with everything that somebody might try: their own jobs and those of others.
 fn addresses(path: &str, person: u32) -> Vec<String> {
     let other = (person + 1) % PEOPLE;
+    // Everything for everybody would take long: some people try all, the others what is most likely to leak.
+    let tries = if person < 3 { usize::MAX } else { 1 };
+    let sql = |question: &str| {
+        let question = format!("SELECT {question}").replace(' ', "%20").replace('"', "%22");
+        format!("/api/sql?q={question}")
+    };
     match path {
         "/api/sql" => {
-            ["job, \"user\" FROM jobs", "file FROM events", "job FROM activity", "job FROM lustre"]
-                .iter()
-                .map(|question| {
-                    format!(
-                        "/api/sql?q={}",
-                        format!("SELECT {question}").replace(' ', "%20").replace('"', "%22")
-                    )
-                })
-                .collect()
+            let questions = [
+                "job, \"user\" FROM jobs",
+                "file FROM events",
+                "job FROM activity",
+                "job FROM lustre",
+            ];
+            questions.iter().take(tries).map(|question| sql(question)).collect()
         }
         "/api/site" => vec!["/api/site?days=36500".to_owned()],
         "/api/runs" => vec!["/api/runs?program=wave&days=36500".to_owned()],
-        "/api/jobs" => ["", "q=kept", "user=person-03", "state=ended"]
-            .map(|query| format!("{path}?{query}"))
-            .to_vec(),
+        "/api/jobs" => {
+            let queries = ["q=kept", "", "user=person-03", "state=ended"];
+            queries.iter().take(tries).map(|query| format!("{path}?{query}")).collect()
+        }
         path if path.contains("{job}") => {
-            let mut keys = own(other)[..2].to_vec();
-            // Everybody's own jobs at every address would take long: some people's are enough.
-            if person < 3 {
-                keys.extend_from_slice(&own(person)[..2]);
-            }
-            keys.iter().map(|key| path.replace("{job}", key)).collect()
+            let [live, kept, ..] = own(other);
+            let [own_live, own_kept, ..] = own(person);
+            let keys = [kept, live, own_live, own_kept];
+            keys.iter().take(tries).map(|key| path.replace("{job}", key)).collect()
         }
         path => vec![path.to_owned()],
     }

@@ -5,7 +5,9 @@ mod cover;
 mod group;
 mod time;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+#[cfg(feature = "store")]
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::Extension;
@@ -86,21 +88,32 @@ pub(super) fn since(asked: &Asked, now: u64) -> u64 {
 pub(super) async fn all(served: &Served, user: &User, since: u64) -> (Vec<Run>, Option<String>) {
     let mut runs = seen(served, user);
     runs.retain(|run| run.end.is_none_or(|end| end >= since as f64));
-    let mut wrong = None;
     #[cfg(feature = "store")]
-    if let Some((stored, who)) = served.stored_for(user) {
-        let work = stored.clone();
-        let found = stored.within(async move { work.runs(who, since).await }).await;
-        match found {
-            Some(Ok(found)) => join(&mut runs, &found),
-            Some(Err(error)) => wrong = Some(error.to_string()),
-            None => wrong = Some("the store could not be asked".to_owned()),
-        }
-    }
-    runs.sort_by(|a, b| b.start.total_cmp(&a.start).then_with(|| a.job.cmp(&b.job)));
+    let wrong = add_stored(served, user, since, &mut runs).await;
     #[cfg(not(feature = "store"))]
-    wrong.take();
+    let wrong = None;
+    runs.sort_by(|a, b| b.start.total_cmp(&a.start).then_with(|| a.job.cmp(&b.job)));
     (runs, wrong)
+}
+
+/// Adds what the store has; says what went wrong.
+#[cfg(feature = "store")]
+async fn add_stored(
+    served: &Served,
+    user: &User,
+    since: u64,
+    runs: &mut Vec<Run>,
+) -> Option<String> {
+    let (stored, who) = served.stored_for(user)?;
+    let work = stored.clone();
+    match stored.within(async move { work.runs(who, since).await }).await {
+        Some(Ok(found)) => {
+            join(runs, &found);
+            None
+        }
+        Some(Err(error)) => Some(error.to_string()),
+        None => Some("the store could not be asked".to_owned()),
+    }
 }
 
 /// Takes stored runs in. What was seen while it ran is known better here: rules have looked at it.
