@@ -16,6 +16,8 @@ export class Marks {
   readonly layers: string[];
   readonly file: Numbers; readonly rank: Numbers; readonly kind: Numbers;
   readonly start: Numbers; readonly end: Numbers; readonly offset: Numbers; readonly stop: Numbers;
+  /** Where in the program they were made: see `lines` of the report. */
+  readonly place: Numbers | null;
   readonly bytes: Numbers; readonly each: Numbers; readonly busy: Numbers; readonly longest: Numbers;
   /** The latest end of all marks up to each: where a search by time begins. */
   readonly #latest: Float64Array;
@@ -35,6 +37,7 @@ export class Marks {
     this.offset = column("offset");
     this.stop = Float64Array.from(column("extent"), (extent, i) => this.offset[i]! + extent);
     this.bytes = column("bytes");
+    this.place = report.marks.placed ? column("place") : null;
     // Of single calls these follow from the others and are not stored.
     this.each = this.exact ? new Uint8Array(this.count).fill(1) : column("each");
     this.busy = this.exact ? length : column("busy");

@@ -77,8 +77,11 @@ export interface Site { site: string; source: string | null; line: number | null
 /** A Lustre target as one layer used it; `seconds` of its ranks: least, quartiles, most. */
 export interface Target { ost: number; calls: number; bytes_read: number; bytes_written: number; ranks: number; seconds: [number, number, number, number, number] }
 
-/** Lustre targets over time. */
-export interface Targets { layer: string; per_row: number; bins: number; read: string; write: string; list: Target[] }
+/** Lustre targets over time, and their servers where the site has told them. */
+export interface Targets {
+  layer: string; per_row: number; bins: number; read: string; write: string; list: Target[];
+  servers: { per_row: number; names: string[]; read: string; write: string } | null;
+}
 
 /** Nodes over time: bytes, and calls that began. */
 export interface Nodes { layer: string; per_row: number; bins: number; hosts: string[]; read: string; write: string; reads: string; writes: string }
@@ -110,7 +113,10 @@ export interface Report {
   ranks: { complete: boolean; count: number; hosts: string[]; rank: string; seconds: string; bytes: string; reads: string; writes: string; host: string };
   timeline: { end: number; bins: number; lanes: Lane[] };
   grids: Grid[];
-  marks: { calls: number; count: number; slice: number; ranks_per_mark: number; layers: string[] };
+  /** Lines of the program that drawn calls were made from; columns of places hold 0 where that is
+   *  not known, 1 for several, else two more than the place in this list. */
+  lines: string[];
+  marks: { calls: number; count: number; slice: number; ranks_per_mark: number; layers: string[]; placed: boolean };
   functions: { layer: string; name: string; calls: number; seconds: number | null }[];
   /** Places in the program with what they call; `site` is `function (file:line)` as far as known. */
   sites: Site[];

@@ -7,6 +7,8 @@ export class Openings {
   readonly count: number;
   /** How many there are; more than `count` where only the longest are in the page. */
   readonly all: number;
+  /** Where in the program: see `lines` of the report. */
+  readonly place: Numbers;
   readonly file: Numbers; readonly rank: Numbers; readonly start: Numbers; readonly length: Numbers;
   readonly #kind: Numbers;
   readonly #layers: string[];
@@ -15,6 +17,7 @@ export class Openings {
     const column = (name: string) => columns.get(`opens.${name}`);
     this.count = report.opens.count;
     this.all = report.opens.all;
+    this.place = column("place");
     [this.file, this.rank, this.start, this.length, this.#kind] = [column("file"), column("rank"), column("start"), column("length"), column("kind")];
     this.#layers = report.marks.layers;
   }

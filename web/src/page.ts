@@ -93,6 +93,9 @@ export class Page {
     return at === null ? null : this.report.findings[at] ?? null;
   }
 
+  /** The line of the program that a column's number means; null where nobody knows. */
+  line(number: number): string | null { return number === 1 ? "several places" : this.report.lines[number - 2] ?? null; }
+
   /** The visible time. */
   time(): readonly [number, number] { return this.store.now.time ?? [0, this.end()]; }
   end(): number { return Math.max(this.report.timeline.end, this.#span?.end ?? 0) || 1; }

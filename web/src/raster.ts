@@ -204,8 +204,14 @@ export class Raster extends Plot {
       ["offset", bytes(marks.offset[i]!)],
       ["bytes", `${bytes(marks.bytes[i]!)}${n > 1 ? "" : ` (${count(marks.bytes[i]!)})`}`],
     ];
+    lines.push(...this.#called(marks.place?.[i] ?? 0));
     const what = `${marks.layer(i)} ${marks.isWrite(i) ? "write" : "read"}`;
     return { title: n > 1 ? `${what}, ${plural(n, "call")}` : what, lines };
+  }
+
+  #called(place: number): [string, string][] {
+    const line = this.page.line(place);
+    return line === null ? [] : [["called from", line]];
   }
 
   #file(at: number): string {
@@ -223,7 +229,7 @@ export class Raster extends Plot {
 
   #open(i: number): Hint {
     const { opens } = this.page;
-    return { title: `${opens.layer(i)} ${opens.isClose(i) ? "close" : "open"}`, lines: [["rank", count(opens.rank[i]!)], ["file", this.#file(opens.file[i]!)], ["start", seconds(opens.start[i]!)], ["duration", seconds(opens.length[i]!)]] };
+    return { title: `${opens.layer(i)} ${opens.isClose(i) ? "close" : "open"}`, lines: [["rank", count(opens.rank[i]!)], ["file", this.#file(opens.file[i]!)], ["start", seconds(opens.start[i]!)], ["duration", seconds(opens.length[i]!)], ...this.#called(opens.place[i]!)] };
   }
 
   protected override click(px: number, py: number): void {
@@ -236,12 +242,12 @@ export class Raster extends Plot {
 
   protected rows(): (string | number)[][] {
     const { marks, report } = this.page, now = this.page.store.now;
-    const rows: (string | number)[][] = [["layer", "operation", "rank", "file", "start_s", "end_s", "offset", "bytes", "calls", "busy_s", "longest_s"]];
+    const rows: (string | number)[][] = [["layer", "operation", "rank", "file", "start_s", "end_s", "offset", "bytes", "calls", "busy_s", "longest_s", "called_from"]];
     for (let i = 0; i < marks.count; i++) if (this.#shown(i) && marks.within(i, now)) {
-      rows.push([marks.layer(i), marks.isWrite(i) ? "write" : "read", marks.rank[i]!, report.files[marks.file[i]!]?.path ?? "", marks.start[i]!, marks.end[i]!, marks.offset[i]!, marks.bytes[i]!, marks.each[i]!, marks.busy[i]!, marks.longest[i]!]);
+      rows.push([marks.layer(i), marks.isWrite(i) ? "write" : "read", marks.rank[i]!, report.files[marks.file[i]!]?.path ?? "", marks.start[i]!, marks.end[i]!, marks.offset[i]!, marks.bytes[i]!, marks.each[i]!, marks.busy[i]!, marks.longest[i]!, this.page.line(marks.place?.[i] ?? 0) ?? ""]);
     }
     const { opens } = this.page;
-    for (let i = 0; i < opens.count && this.#kind === "durations"; i++) rows.push([opens.layer(i), opens.isClose(i) ? "close" : "open", opens.rank[i]!, report.files[opens.file[i]!]?.path ?? "", opens.start[i]!, opens.start[i]! + opens.length[i]!, "", "", 1, opens.length[i]!, opens.length[i]!]);
+    for (let i = 0; i < opens.count && this.#kind === "durations"; i++) rows.push([opens.layer(i), opens.isClose(i) ? "close" : "open", opens.rank[i]!, report.files[opens.file[i]!]?.path ?? "", opens.start[i]!, opens.start[i]! + opens.length[i]!, "", "", 1, opens.length[i]!, opens.length[i]!, this.page.line(opens.place[i]!) ?? ""]);
     return rows;
   }
 

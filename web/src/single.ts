@@ -3,7 +3,7 @@
 import type { Page } from "./page";
 import { Findings } from "./findings";
 import { Heat, rankHeight } from "./heat";
-import { NodeStrips, TargetStrips } from "./strips";
+import { NodeStrips, ServerStrips, TargetStrips } from "./strips";
 import { Raster, legend } from "./raster";
 import { Tables } from "./tables";
 import { Timeline } from "./timeline";
@@ -15,7 +15,8 @@ import { head, verdict } from "./head";
 export function single(page: Page): HTMLElement[] {
   const { report } = page;
   const timeline = new Timeline(page), heat = new Heat(page), calls = operations(page);
-  const strips = [...report.targets.map((one) => new TargetStrips(page, one)), ...(report.nodes ? [new NodeStrips(page, report.nodes)] : [])];
+  const targets = report.targets.flatMap((one) => one.servers ? [new TargetStrips(page, one), new ServerStrips(page, one)] : [new TargetStrips(page, one)]);
+  const strips = [...targets, ...(report.nodes ? [new NodeStrips(page, report.nodes)] : [])];
   page.plots.push(timeline, heat, ...calls.plots, ...strips);
   return [head(page), verdict(page),
     h("div", { class: "panes" }, new Findings(page).node,

@@ -105,14 +105,35 @@ export class TargetStrips extends Strips {
   constructor(page: Page, targets: Targets) {
     super(page, { id: page.id(`targets-${targets.layer.toLowerCase()}`), title: `Storage targets over time, ${targets.layer}`, height: rowHeight(targets.list.length), brush: "time" });
     this.#layer = targets.layer;
-    this.note.textContent = `bytes on each target${targets.per_row > 1 ? `, ${count(targets.per_row)} to a row` : ""}`;
+    this.note.textContent = `bytes on each target${shared(targets.per_row)}`;
   }
 
   protected data(): Rows {
-    const targets = this.page.report.targets.find((one) => one.layer === this.#layer)!;
+    const targets = layered(this.page, this.#layer);
     return { names: targets.list.map((one) => String(one.ost)), perRow: targets.per_row, bins: targets.bins, read: targets.read, write: targets.write, unit: "bytes" };
   }
 }
+
+/** The same by the servers that targets belong to. */
+export class ServerStrips extends Strips {
+  protected readonly thing = "server";
+  readonly #layer: string;
+
+  constructor(page: Page, targets: Targets) {
+    const { names, per_row } = targets.servers!;
+    super(page, { id: page.id(`servers-${targets.layer.toLowerCase()}`), title: `Storage servers over time, ${targets.layer}`, height: rowHeight(names.length), brush: "time" });
+    this.#layer = targets.layer;
+    this.note.textContent = `bytes on the targets of each server${shared(per_row)}`;
+  }
+
+  protected data(): Rows {
+    const { bins, servers } = layered(this.page, this.#layer), { names, per_row: perRow, read, write } = servers!;
+    return { names, perRow, bins, read, write, unit: "bytes" };
+  }
+}
+
+function layered(page: Page, layer: string): Targets { return page.report.targets.find((one) => one.layer === layer)!; }
+function shared(perRow: number): string { return perRow > 1 ? `, ${count(perRow)} to a row` : ""; }
 
 /** What each node moved, or how often it called. */
 export class NodeStrips extends Strips {
@@ -126,7 +147,7 @@ export class NodeStrips extends Strips {
       h("button", { type: "button", "aria-pressed": String(unit === this.#unit), click: () => { this.#unit = unit; update(); this.schedule(); } }, unit)));
     update();
     this.caption.after(choice);
-    this.note.textContent = `${nodes.layer}${nodes.per_row > 1 ? `, ${count(nodes.per_row)} to a row` : ""}`;
+    this.note.textContent = `${nodes.layer}${shared(nodes.per_row)}`;
   }
 
   protected data(): Rows {

@@ -83,11 +83,18 @@ test("the first screen holds the answers", async () => {
   });
 });
 
-test("one hot rank among 100,000 is seen", async () => {
-  await visit("hot", "", async (page) => {
+test("one hot rank among 100,000 is seen, also on 800 pixels, and named under the pointer", async () => {
+  for (const width of [1400, 800]) await visit("hot", "", async (page) => {
+    await page.setViewportSize({ width, height: 900 });
     const hot = (await colours(page, "heat")).get(WRITE) ?? 0;
-    // A tenth of the run on one row of pixels, of some nine hundred that are wide.
-    assert.ok(hot >= 60 && hot < 400, `${hot} pixels`);
+    // A tenth of the run on one row of pixels, of those that the picture is wide.
+    const wide = await page.locator("#heat-canvas").evaluate((canvas) => canvas.clientWidth - 98);
+    assert.ok(hot >= wide * 0.09 && hot < wide * 0.4, `${hot} pixels of ${wide}`);
+    // From below, its row is 77,777 of 100,000 high; its time is the middle of the run and a little more.
+    const box = (await page.locator("#heat-canvas").boundingBox())!, x = box.x + 84 + (box.width - 98) * 0.55;
+    const high = box.height - 28, row = box.y + 6 + high * (1 - 0.77777), said: string[] = [];
+    for (let y = row - 3; y <= row + 3; y++) { await page.mouse.move(x, y); said.push(await page.locator(".tip").textContent() ?? ""); }
+    assert.ok(said.some((text) => text.startsWith("POSIX, rank 77,777") && text.includes("100")), said.join("\n"));
   });
 });
 
@@ -168,7 +175,7 @@ test("the keys point, choose and say what is there", async () => {
     for (let step = 0; step < 40; step++) await page.keyboard.press("Shift+ArrowDown");
     for (let step = 0; step < 75; step++) await page.keyboard.press("Shift+ArrowLeft");
     for (let step = 0; step < 10; step++) await page.keyboard.press("Shift+ArrowRight");
-    assert.match(await page.locator("[role=status].unseen").first().textContent() ?? "", /^POSIX write, rank 0, file \/data\/fast\.0/);
+    assert.match(await page.locator("[role=status].unseen").first().textContent() ?? "", /^POSIX write, rank 0, file \/data\/fast\.0.*, offset .*, bytes 1\.0 MiB .*, called from save \(app\.c:42\)$/);
     await page.keyboard.press("Enter");
     assert.match(page.url(), /file=\d+/);
   });
@@ -210,7 +217,7 @@ test("the pointer is told what it is over, and colours follow light and dark", a
       await page.mouse.move(box.x + x, box.y + box.height - 30);
       if (await page.locator(".tip").isVisible() && (await page.locator(".tip").textContent() ?? "").startsWith("POSIX write")) break;
     }
-    assert.match(await page.locator(".tip").textContent() ?? "", /^POSIX write.*rank.*file.*duration/);
+    assert.match(await page.locator(".tip").textContent() ?? "", /^POSIX write.*rank.*file.*start.*duration.*offset.*bytes.*called from/);
     const light = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     await page.locator('[aria-label="light or dark"]').click();
     assert.notEqual(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), light);
@@ -258,6 +265,18 @@ test("storage targets and nodes are drawn over time, with each byte on its targe
     const titles = await page.locator("#target-bytes rect title").allTextContents();
     assert.deepEqual(titles, ["2: POSIX 400 B", "4: POSIX 400 B", "9: POSIX 400 B"]);
     assert.equal(await page.locator("#target-spread g").count(), 3);
+    // Targets 4 and 9 are one server's: it has twice as many bytes as the other, at the same times.
+    assert.ok((await colours(page, "servers-posix")).size > 3);
+    const box = (await page.locator("#servers-posix-canvas").boundingBox())!, rows: string[] = [];
+    const bytes = async (row: number) => {
+      await page.mouse.move(box.x + 84 + (box.width - 98) * 0.15, box.y + 6 + (box.height - 28) * row);
+      return await page.locator(".tip").textContent() ?? "";
+    };
+    rows.push(await bytes(0.25), await bytes(0.75));
+    assert.match(rows[0]!, /^server oss-b/);
+    assert.match(rows[1]!, /^server oss-a/);
+    const amount = (text: string) => Number(/written([\d.]+) B/.exec(text)?.[1]);
+    assert.ok(Math.abs(amount(rows[1]!) / amount(rows[0]!) - 2) < 0.3, rows.join("; "));
     await page.locator("#nodes button", { hasText: "calls" }).click();
     assert.equal(await page.locator('#nodes button[aria-pressed="true"]').textContent(), "calls");
   });

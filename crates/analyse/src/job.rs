@@ -15,6 +15,8 @@ pub struct Job {
     pub command: String,
     /// The scheduler's number, or whatever the source calls the job.
     pub id: String,
+    /// The name of the job that no other in its store has, where it was read from one.
+    pub key: Option<String>,
     /// Processes.
     pub nprocs: u64,
     /// Seconds since 1970, UTC.
@@ -121,6 +123,8 @@ pub struct Opening {
     pub start: f64,
     /// Seconds since the job's start, not before `start`.
     pub end: f64,
+    /// Which of [`Job::places`] made it, where that is known.
+    pub place: Option<u32>,
 }
 
 /// Bytes of one rank through one layer over time.

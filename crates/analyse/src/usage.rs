@@ -240,11 +240,17 @@ impl Usage {
 
 /// Adds counts of equal values and keeps the four most common; ties go to the larger value.
 fn merge(mine: &mut [(u64, u64); 4], other: &[(u64, u64); 4]) {
-    let mut all: Vec<(u64, u64)> = mine.to_vec();
+    // Done for every record of a log, so without the heap.
+    let mut all = [(0, 0); 8];
+    all[..4].copy_from_slice(mine);
+    let mut known = 4;
     for &(value, count) in other {
-        match all.iter_mut().find(|known| known.0 == value) {
+        match all[..known].iter_mut().find(|known| known.0 == value) {
             Some(known) => known.1 += count,
-            None => all.push((value, count)),
+            None => {
+                all[known] = (value, count);
+                known += 1;
+            }
         }
     }
     all.sort_by_key(|&(value, count)| std::cmp::Reverse((count, value)));

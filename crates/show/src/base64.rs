@@ -4,16 +4,25 @@ const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxy
 
 /// The text of some bytes, padded.
 pub(crate) fn encode(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for three in bytes.chunks(3) {
-        let byte = |at: usize| u32::from(three.get(at).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for letter in 0..4 {
-            let code = (bits >> (18 - 6 * letter)) as usize & 63;
-            text.push(if letter <= three.len() { char::from(LETTERS[code]) } else { '=' });
-        }
+    let letter = |bits: u32, shift: u32| LETTERS[(bits >> shift) as usize & 63];
+    let four = |a: u8, b: u8, c: u8| {
+        let bits = u32::from(a) << 16 | u32::from(b) << 8 | u32::from(c);
+        [letter(bits, 18), letter(bits, 12), letter(bits, 6), letter(bits, 0)]
+    };
+    let mut text = Vec::with_capacity(bytes.len().div_ceil(3) * 4);
+    let (whole, rest) = bytes.as_chunks::<3>();
+    for &[a, b, c] in whole {
+        text.extend_from_slice(&four(a, b, c));
     }
-    text
+    match *rest {
+        [a] => text.extend_from_slice(&[four(a, 0, 0)[0], four(a, 0, 0)[1], b'=', b'=']),
+        [a, b] => {
+            let [one, two, three, _] = four(a, b, 0);
+            text.extend_from_slice(&[one, two, three, b'=']);
+        }
+        _ => {}
+    }
+    text.iter().map(|letter| char::from(*letter)).collect()
 }
 
 /// The bytes of a text; `None` if it is none of this alphabet, or not padded.

@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use netra_analyse::{
-    Direction, Heatmap, Job, Layer, Layout, Opening, Thresholds, TraceRow, Usage, diagnose,
+    Direction, Frame, Heatmap, Job, Layer, Layout, Opening, Place, Thresholds, TraceRow, Usage,
+    diagnose,
 };
 use netra_darshan::read::Log;
 use netra_event::{Module, Rank, RecordId, Seconds};
@@ -65,9 +66,17 @@ fn writes(job: &mut Job, path: &str, rank: i64, seconds: f64, calls: u64) -> Rec
     id
 }
 
-/// Sixteen ranks write to files of their own; rank 5 takes ten times as long.
+/// A line of a program.
+fn place(function: &str, line: u32) -> Place {
+    let (object, file) = ("/home/me/app".into(), Some("/home/me/app.c".into()));
+    let (function, line) = (Some(function.to_owned()), Some(line));
+    Place { frames: vec![Frame { object, address: 1, function, file, line, own: true }] }
+}
+
+/// Sixteen ranks write to files of their own; rank 5 takes ten times as long. Its calls come from a line of their own.
 fn slow() -> Job {
     let mut job = job(16, 100.0);
+    job.places = vec![place("save", 42), place("save_slowly", 77), place("begin", 7)];
     for rank in 0..16u32 {
         let slow = rank == 5;
         let path = if slow { "/data/slow.dat".to_owned() } else { format!("/data/fast.{rank}") };
@@ -76,23 +85,16 @@ fn slow() -> Job {
         let file = job.trace.file(id);
         for (close, start) in [(false, 0.5), (true, 1.0 + took)] {
             let layer = Layer::Posix;
-            job.opens.push(Opening { file, rank, layer, close, start, end: start + 0.01 });
+            let (end, place) = (start + 0.01, Some(2));
+            job.opens.push(Opening { file, rank, layer, close, start, end, place });
         }
         for call in 0..40u32 {
             let start = 1.0 + f64::from(call) * took / 40.0;
             let end = start + took / 41.0;
             let (offset, length) = (u64::from(call) << 20, 1 << 20);
-            let direction = Direction::Write;
-            job.trace.push(TraceRow {
-                file,
-                rank,
-                layer: Layer::Posix,
-                direction,
-                start,
-                end,
-                offset,
-                length,
-            });
+            let (layer, direction) = (Layer::Posix, Direction::Write);
+            let row = TraceRow { file, rank, layer, direction, start, end, offset, length };
+            job.trace.push_from(row, Some(u32::from(slow)));
         }
     }
     job
@@ -158,6 +160,7 @@ fn clash() -> Job {
     let (stripe_size, stripe_count, osts) = (100, 3, vec![4, 9, 2]);
     job.layouts.push(Layout { file: id, stripe_size, stripe_count, osts });
     job.hosts.extend([(0, "n01".to_owned()), (1, "n02".to_owned())]);
+    job.servers.extend([(4, "oss-a".to_owned()), (9, "oss-a".to_owned()), (2, "oss-b".to_owned())]);
     for (rank, direction, start) in [
         (0, Direction::Write, 1.0),
         (1, Direction::Read, 3.0),

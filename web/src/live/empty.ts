@@ -7,7 +7,7 @@ import { Columns } from "../column";
 const COLUMNS = {
   marks: ["file", "rank", "kind", "start", "length", "offset", "extent", "bytes"],
   conflicts: ["file", "time", "rank", "other", "offset", "extent", "kind"],
-  opens: ["file", "rank", "start", "length", "kind"],
+  opens: ["file", "place", "rank", "start", "length", "kind"],
 };
 
 export function empty(command: string, nprocs: number): { report: Report; columns: Columns } {
@@ -20,8 +20,8 @@ export function empty(command: string, nprocs: number): { report: Report; column
     findings: [], passed: [], silenced: [], layers: [], files: [], file_count: 0, size_bins: [],
     osts: { list: [], median: 0 }, phases: null,
     ranks: { complete: true, count: 0, hosts: [], rank: "", seconds: "", bytes: "", reads: "", writes: "", host: "" },
-    timeline: { end: 0, bins: 0, lanes: [] }, grids: [],
-    marks: { calls: 0, count: 0, slice: 0, ranks_per_mark: 1, layers: [] },
+    timeline: { end: 0, bins: 0, lanes: [] }, grids: [], lines: [],
+    marks: { calls: 0, count: 0, slice: 0, ranks_per_mark: 1, layers: [], placed: false },
     functions: [], sites: [], views: [], conflicts: { count: 0, cut: false }, opens: { count: 0, all: 0 },
     targets: [], nodes: null, columns: places,
   };

@@ -127,7 +127,10 @@ impl Row {
 
 /// A share as a level, rounded up: a rank that did anything is never level 0.
 fn level(share: f64) -> u8 {
-    (share * 255.0).ceil().clamp(0.0, 255.0) as u8
+    let exact = share * 255.0;
+    // The cast rounds down and saturates.
+    let whole = exact as u8;
+    whole.saturating_add(u8::from(f64::from(whole) < exact))
 }
 
 #[cfg(test)]

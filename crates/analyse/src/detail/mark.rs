@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use crate::{Direction, Layer, Trace, TraceRow};
+use crate::{Direction, Layer, Run, Trace, TraceRow};
 
 /// Calls, or groups of them, in columns.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -29,18 +29,31 @@ pub struct Marks {
     pub stop: Vec<u64>,
     /// Bytes moved.
     pub bytes: Vec<u64>,
-    /// How many calls.
+    /// How many calls; empty where every call has its own mark, as are the next two.
     pub count: Vec<u32>,
     /// Seconds spent in them.
     pub busy: Vec<f64>,
     /// The longest of them.
     pub longest: Vec<f64>,
+    /// Where in the program they were made.
+    pub place: Vec<Origin>,
     /// Calls in all marks.
     pub calls: u64,
     /// Seconds in a slice of time; zero where every call has its own mark.
     pub slice: f64,
     /// Neighbouring ranks that share a mark.
     pub ranks_per_mark: u32,
+}
+
+/// Where in the program the calls of a mark were made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    /// Nobody knows.
+    Unknown,
+    /// Origin several places.
+    Several,
+    /// Origin this of [`Job::places`](crate::Job::places).
+    One(u32),
 }
 
 /// Finest slices of the time axis; a power of two, halved level by level.
@@ -55,25 +68,31 @@ impl Marks {
     pub(super) fn of(traces: &[&Trace], end: f64, budget: usize) -> Marks {
         let calls = traces.iter().map(|trace| trace.len()).sum::<usize>();
         let (calls, few) = (calls as u64, calls <= budget);
-        let rows = || traces.iter().flat_map(|trace| trace.rows());
         if few {
-            let mut marks = Marks { calls, ranks_per_mark: 1, ..Marks::default() };
-            rows().for_each(|row| marks.push(&row));
+            let mut marks = Marks::with_room(calls as usize);
+            (marks.calls, marks.ranks_per_mark) = (calls, 1);
+            let rows = traces.iter().flat_map(|trace| trace.placed());
+            rows.for_each(|(row, place)| marks.push(&row, origin(place)));
             return marks;
         }
         let (shift, level) = coarseness(traces, end, budget);
         let slice = slice_seconds(end, level);
         let mut marks = Marks { calls, slice, ranks_per_mark: 1 << shift, ..Marks::default() };
         let mut open: HashMap<(u32, u32, u8), (u32, usize)> = HashMap::new();
-        for row in rows() {
-            let slot = slot(row.start, end) >> level;
-            match open.get(&key(&row, shift)) {
-                Some(&(known, at)) if known == slot => marks.join(at, &row),
-                _ => {
-                    open.insert(key(&row, shift), (slot, marks.len()));
-                    marks.push(&TraceRow { rank: row.rank >> shift << shift, ..row });
+        for (trace, run) in runs(traces) {
+            // Asked once for all calls of a run.
+            let mut last = open.get(&key(run, shift)).copied();
+            for (row, place) in trace.calls(run).placed() {
+                let slot = slot(row.start, end) >> level;
+                match last {
+                    Some((known, at)) if known == slot => marks.join(at, &row, origin(place)),
+                    _ => {
+                        last = Some((slot, marks.len()));
+                        marks.group(&TraceRow { rank: row.rank >> shift << shift, ..row }, place);
+                    }
                 }
             }
+            open.extend(last.map(|last| (key(run, shift), last)));
         }
         marks
     }
@@ -90,22 +109,47 @@ impl Marks {
         self.kind.is_empty()
     }
 
-    fn push(&mut self, row: &TraceRow) {
+    /// For single calls, of which it is known how many there are.
+    fn with_room(calls: usize) -> Marks {
+        Marks {
+            file: Vec::with_capacity(calls),
+            rank: Vec::with_capacity(calls),
+            kind: Vec::with_capacity(calls),
+            start: Vec::with_capacity(calls),
+            end: Vec::with_capacity(calls),
+            offset: Vec::with_capacity(calls),
+            stop: Vec::with_capacity(calls),
+            bytes: Vec::with_capacity(calls),
+            place: Vec::with_capacity(calls),
+            ..Marks::default()
+        }
+    }
+
+    fn push(&mut self, row: &TraceRow, origin: Origin) {
+        self.place.push(origin);
         self.file.push(row.file);
         self.rank.push(row.rank);
-        self.kind.push(kind(row));
+        self.kind.push(kind(row.layer, row.direction));
         self.start.push(row.start);
         self.end.push(row.end);
         self.offset.push(row.offset);
         self.stop.push(row.stop());
         self.bytes.push(row.length);
-        self.count.push(1);
-        self.busy.push(row.end - row.start);
-        self.longest.push(row.end - row.start);
     }
 
-    fn join(&mut self, at: usize, row: &TraceRow) {
+    /// A mark that others may join.
+    fn group(&mut self, first: &TraceRow, place: Option<u32>) {
+        self.push(first, origin(place));
+        self.count.push(1);
+        self.busy.push(first.took());
+        self.longest.push(first.took());
+    }
+
+    fn join(&mut self, at: usize, row: &TraceRow, origin: Origin) {
         let took = row.end - row.start;
+        if self.place[at] != origin {
+            self.place[at] = Origin::Several;
+        }
         self.start[at] = self.start[at].min(row.start);
         self.end[at] = self.end[at].max(row.end);
         self.offset[at] = self.offset[at].min(row.offset);
@@ -117,15 +161,23 @@ impl Marks {
     }
 }
 
-fn kind(row: &TraceRow) -> u8 {
+fn origin(place: Option<u32>) -> Origin {
+    place.map_or(Origin::Unknown, Origin::One)
+}
+
+fn kind(layer: Layer, direction: Direction) -> u8 {
     // A layer that is traced some day and not yet drawn counts as the first.
-    let layer = Marks::LAYERS.iter().position(|layer| *layer == row.layer).unwrap_or(0) as u8;
-    u8::from(row.direction == Direction::Write) | layer << 1
+    let layer = Marks::LAYERS.iter().position(|one| *one == layer).unwrap_or(0) as u8;
+    u8::from(direction == Direction::Write) | layer << 1
 }
 
 /// What may share a mark.
-fn key(row: &TraceRow, shift: u32) -> (u32, u32, u8) {
-    (row.rank >> shift, row.file, kind(row))
+fn key(run: &Run, shift: u32) -> (u32, u32, u8) {
+    (run.rank >> shift, run.file, kind(run.layer, run.direction))
+}
+
+fn runs<'a>(traces: &'a [&'a Trace]) -> impl Iterator<Item = (&'a Trace, &'a Run)> {
+    traces.iter().flat_map(|trace| trace.runs().iter().map(|run| (*trace, run)))
 }
 
 /// The finest slice that a time falls into.
@@ -155,21 +207,32 @@ fn coarseness(traces: &[&Trace], end: f64, budget: usize) -> (u32, u32) {
 /// pass over the trace counts for all levels.
 fn marks_by_level(traces: &[&Trace], end: f64, shift: u32) -> [u64; LEVELS as usize + 1] {
     let mut last: HashMap<(u32, u32, u8), u32> = HashMap::new();
-    let mut marks = [0u64; LEVELS as usize + 1];
-    for row in traces.iter().flat_map(|trace| trace.rows()) {
-        let now = slot(row.start, end);
-        let differ = match last.insert(key(&row, shift), now) {
-            Some(before) => (u32::BITS - (before ^ now).leading_zeros()) as usize,
-            None => marks.len(),
-        };
-        marks[..differ].iter_mut().for_each(|count| *count += 1);
+    // How many calls begin a mark on all levels below this one, and on no other.
+    let mut below = [0u64; LEVELS as usize + 2];
+    for (trace, run) in runs(traces) {
+        let mut before = last.get(&key(run, shift)).copied();
+        for row in trace.calls(run) {
+            let now = slot(row.start, end);
+            let differ = match before.replace(now) {
+                Some(before) => (u32::BITS - (before ^ now).leading_zeros()) as usize,
+                None => LEVELS as usize + 1,
+            };
+            below[differ] += 1;
+        }
+        last.extend(before.map(|before| (key(run, shift), before)));
+    }
+    let mut marks = [0; LEVELS as usize + 1];
+    let mut sum = 0;
+    for level in (0..marks.len()).rev() {
+        sum += below[level + 1];
+        marks[level] = sum;
     }
     marks
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Marks;
+    use super::{Marks, Origin};
     use crate::{Direction, Layer, Trace, TraceRow};
     use netra_event::RecordId;
     use proptest::prelude::*;
@@ -214,6 +277,23 @@ mod tests {
     }
 
     #[test]
+    fn a_mark_knows_the_place_that_all_its_calls_share() {
+        let mut trace = trace(&[]);
+        let (layer, direction) = (Layer::Posix, Direction::Read);
+        for (start, place) in [(1.0, Some(3)), (2.0, Some(3)), (6.0, Some(3)), (7.0, Some(4))] {
+            let end = start + 0.5;
+            let (file, rank, offset, length) = (0, 0, 0, 1);
+            trace.push_from(
+                TraceRow { file, rank, layer, direction, start, end, offset, length },
+                place,
+            );
+        }
+        assert_eq!(Marks::of(&[&trace], 10.0, 2).place, [Origin::One(3), Origin::Several]);
+        let single = Marks::of(&[&trace], 10.0, 4).place;
+        assert_eq!(single, [Origin::One(3), Origin::One(3), Origin::One(3), Origin::One(4)]);
+    }
+
+    #[test]
     fn too_many_ranks_share_marks() {
         let calls: Vec<_> = (0..64).map(|rank| (rank, 1.0, 1.0)).collect();
         let marks = Marks::of(&[&trace(&calls)], 10.0, 10);
@@ -233,8 +313,12 @@ mod tests {
                 .collect();
             let marks = Marks::of(&[&trace(&calls)], 11.0, budget);
             prop_assert!(marks.len() <= budget);
-            prop_assert_eq!(marks.count.iter().map(|&n| u64::from(n)).sum::<u64>(), calls.len() as u64);
             prop_assert_eq!(marks.bytes.iter().sum::<u64>(), 5 * calls.len() as u64);
+            if marks.slice == 0.0 {
+                prop_assert_eq!((marks.len(), marks.count.len()), (calls.len(), 0));
+                return Ok(());
+            }
+            prop_assert_eq!(marks.count.iter().map(|&n| u64::from(n)).sum::<u64>(), calls.len() as u64);
             let busy: f64 = calls.iter().map(|&(_, start, took)| (start + took) - start).sum();
             prop_assert!((marks.busy.iter().sum::<f64>() - busy).abs() < 1e-9);
             let longest = calls.iter().map(|&(_, start, took)| (start + took) - start).fold(0.0, f64::max);

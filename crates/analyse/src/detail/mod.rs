@@ -18,10 +18,10 @@ mod timeline;
 
 pub use conflict::{Conflict, Conflicts, Kind};
 pub use grid::Grid;
-pub use mark::Marks;
+pub use mark::{Marks, Origin};
 pub use node::Nodes;
 pub use opening::Openings;
-pub use target::{Target, Targets};
+pub use target::{Servers, Target, Targets};
 pub use timeline::{Lane, Timeline};
 
 use crate::{Job, Layer, Run};

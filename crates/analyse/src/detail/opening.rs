@@ -34,7 +34,8 @@ mod tests {
         let mut job = Job::default();
         for (start, took) in [(3.0, 0.5), (1.0, 2.0), (2.0, 0.1)] {
             let (file, rank, layer, close) = (0, 0, Layer::Posix, false);
-            job.opens.push(Opening { file, rank, layer, close, start, end: start + took });
+            let (end, place) = (start + took, None);
+            job.opens.push(Opening { file, rank, layer, close, start, end, place });
         }
         let found = Openings::of(&job, 2);
         let starts: Vec<f64> = found.list.iter().map(|one| one.start).collect();

@@ -39,7 +39,23 @@ pub struct Targets {
     pub bins: usize,
     /// Bytes read, then written: row by row, step by step.
     pub bytes: [Vec<f32>; 2],
+    /// The servers of these targets, where the site has told.
+    pub servers: Option<Servers>,
 }
+
+/// The servers that targets belong to, over the same steps of time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Servers {
+    /// Their names; last the targets whose server was not told, if there are any.
+    pub names: Vec<String>,
+    /// Neighbouring servers that share a row of the picture.
+    pub per_row: usize,
+    /// Bytes read, then written: row by row, step by step.
+    pub bytes: [Vec<f32>; 2],
+}
+
+/// What targets of no known server are called together.
+const OTHERS: &str = "others";
 
 impl Targets {
     /// From traced calls to files whose layout is known; `None` where there are none.
@@ -58,7 +74,7 @@ impl Targets {
         numbers.sort_unstable();
         numbers.dedup();
         let place: HashMap<u64, usize> = numbers.iter().copied().zip(0..).collect();
-        let mut filling = Filling::new(layer, &numbers, end, budget);
+        let mut filling = Filling::new(job, layer, &numbers, end, budget);
         let files: Vec<Option<(&Layout, Vec<usize>)>> = job
             .trace
             .files()
@@ -84,19 +100,28 @@ struct Filling {
     step: f64,
     /// Seconds of a rank on a target.
     spent: HashMap<(usize, u32), f64>,
+    /// The server of each target.
+    server_of: Vec<usize>,
 }
 
 impl Filling {
-    fn new(layer: Layer, numbers: &[u64], end: f64, budget: Budget) -> Filling {
+    fn new(job: &Job, layer: Layer, numbers: &[u64], end: f64, budget: Budget) -> Filling {
         let per_row = numbers.len().div_ceil(budget.rows).max(1);
         let bins = (budget.bins / 4).max(1);
         let cells = numbers.len().div_ceil(per_row) * bins;
         let list = numbers.iter().map(|&ost| Target { ost, ..Target::default() }).collect();
         let bytes = [vec![0.0; cells], vec![0.0; cells]];
+        let (names, server_of) = servers(&job.servers, numbers);
+        let servers = (!job.servers.is_empty()).then(|| {
+            let per_row = names.len().div_ceil(budget.rows).max(1);
+            let cells = names.len().div_ceil(per_row) * bins;
+            Servers { names, per_row, bytes: [vec![0.0; cells], vec![0.0; cells]] }
+        });
         Filling {
-            targets: Targets { layer, list, per_row, bins, bytes },
+            targets: Targets { layer, list, per_row, bins, bytes, servers },
             step: end / bins as f64,
             spent: HashMap::new(),
+            server_of,
         }
     }
 
@@ -118,8 +143,15 @@ impl Filling {
             *self.spent.entry((at, row.rank)).or_default() += (row.end - row.start) * part;
             let (cells, bins) = (&mut self.targets.bytes[way], self.targets.bins);
             let from = at / self.targets.per_row * bins;
+            let mut server = self.targets.servers.as_mut().map(|servers| {
+                (self.server_of[at] / servers.per_row * bins, &mut servers.bytes[way])
+            });
             share(row.start, row.end, self.step, bins, |bin, share| {
-                cells[from + bin] += (bytes as f64 * share) as f32;
+                let bytes = (bytes as f64 * share) as f32;
+                cells[from + bin] += bytes;
+                if let Some((from, cells)) = &mut server {
+                    cells[*from + bin] += bytes;
+                }
             });
         }
     }
@@ -138,6 +170,22 @@ impl Filling {
         }
         self.targets.list.iter().any(|target| target.calls > 0).then_some(self.targets)
     }
+}
+
+/// The servers of some targets by name, and which of them each target belongs to.
+fn servers(known: &BTreeMap<u64, String>, numbers: &[u64]) -> (Vec<String>, Vec<usize>) {
+    let of = |ost: &u64| known.get(ost).map(String::as_str);
+    let mut names: Vec<&str> = numbers.iter().filter_map(of).collect();
+    names.sort_unstable();
+    names.dedup();
+    let others = names.len();
+    let place = |ost| of(ost).and_then(|name| names.binary_search(&name).ok()).unwrap_or(others);
+    let places: Vec<usize> = numbers.iter().map(place).collect();
+    let mut names: Vec<String> = names.into_iter().map(str::to_owned).collect();
+    if places.contains(&others) {
+        names.push(OTHERS.to_owned());
+    }
+    (names, places)
 }
 
 /// Bytes of a call on the target of one of its first stripes: that stripe, and every further one
@@ -193,6 +241,22 @@ mod tests {
         let detail = Detail::of(&job(&[(0, 0, 100)]), SMALL);
         let calls: Vec<u64> = detail.targets[0].list.iter().map(|one| one.calls).collect();
         assert_eq!(calls, [0, 0, 1]);
+    }
+
+    #[test]
+    fn servers_have_the_bytes_of_their_targets() {
+        let mut job = job(&[(0, 50, 700)]);
+        job.servers = [(7, "oss1".to_owned()), (5, "oss1".into())].into();
+        let detail = Detail::of(&job, SMALL);
+        let servers = detail.targets[0].servers.as_ref().unwrap();
+        assert_eq!(
+            (&servers.names[..], servers.per_row),
+            (&["oss1".to_owned(), "others".into()][..], 1)
+        );
+        // Targets 7 and 5 have 450 bytes of the two seconds, target 3 the other 250.
+        assert_eq!(servers.bytes[1], [225.0, 225.0, 0.0, 0.0, 125.0, 125.0, 0.0, 0.0]);
+        job.servers.clear();
+        assert_eq!(Detail::of(&job, SMALL).targets[0].servers, None);
     }
 
     #[test]

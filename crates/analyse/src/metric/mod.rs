@@ -30,6 +30,8 @@ pub struct Facts {
     pub command: String,
     /// The scheduler's number, or whatever the source calls the job.
     pub id: String,
+    /// The name of the job that no other in its store has, where it was read from one.
+    pub key: Option<String>,
     /// Seconds since 1970, UTC.
     pub start: Option<Seconds>,
     /// Processes, at least one.
@@ -88,6 +90,7 @@ impl Facts {
         Facts {
             command: job.command.clone(),
             id: job.id.clone(),
+            key: job.key.clone(),
             start: job.start,
             nprocs,
             run_time,

@@ -60,6 +60,8 @@ pub struct Trace {
     blocks: Vec<Block>,
     writer: Writer,
     len: usize,
+    /// What places are called now that were numbered otherwise when their calls were added.
+    places: Vec<u32>,
 }
 
 /// Calls of one rank to one file, through one layer and in one direction, that began one after another.
@@ -119,6 +121,11 @@ impl Trace {
 
     /// Adds a call. An end before the start becomes the start; times are kept to the nanosecond.
     pub fn push(&mut self, row: TraceRow) {
+        self.push_from(row, None);
+    }
+
+    /// Adds a call with the place in the program that made it.
+    pub fn push_from(&mut self, row: TraceRow, place: Option<u32>) {
         let (start, end) = (nanos(row.start), nanos(row.end));
         let end = end.max(start);
         let continues = self.runs.last().is_some_and(|run| {
@@ -133,7 +140,8 @@ impl Trace {
         let (Some(run), Some(block)) = (self.runs.last_mut(), self.blocks.last_mut()) else {
             return;
         };
-        self.writer.put(block, start, end - start, row.offset, row.length);
+        let took = end.saturating_sub(start);
+        self.writer.put(block, start, took, (row.offset, row.length), place);
         run.calls += 1;
         run.last_end = run.last_end.max(end);
         self.len += 1;
@@ -164,12 +172,23 @@ impl Trace {
     #[must_use]
     pub fn calls(&self, run: &Run) -> Rows<'_> {
         let bytes = self.blocks.get(run.block as usize).map_or(&[][..], Vec::as_slice);
-        Rows::new(bytes.get(run.at as usize..).unwrap_or(&[]), *run)
+        Rows::new(bytes.get(run.at as usize..).unwrap_or(&[]), *run, &self.places)
     }
 
     /// All calls, run by run.
     pub fn rows(&self) -> impl Iterator<Item = TraceRow> + '_ {
         self.runs.iter().flat_map(|run| self.calls(run))
+    }
+
+    /// All calls, run by run, with the places in the program that made them.
+    pub fn placed(&self) -> impl Iterator<Item = (TraceRow, Option<u32>)> + '_ {
+        self.runs.iter().flat_map(|run| self.calls(run).placed())
+    }
+
+    /// Gives every place that calls were added with another number: the first of these is what 0
+    /// becomes.
+    pub fn renumber_places(&mut self, numbers: &[u32]) {
+        self.places = numbers.to_vec();
     }
 
     /// The calls of some runs in the order of their starts; equal ones in the order of the runs.
@@ -270,6 +289,49 @@ mod tests {
         let rows: Vec<TraceRow> = trace.rows().collect();
         assert_eq!(rows[0], row);
         assert_eq!((rows[1].start, rows[1].end, rows[1].offset), (2.0, 2.0, 10));
+    }
+
+    #[test]
+    fn times_beyond_all_measure_are_kept_as_far_as_they_go() {
+        let mut trace = Trace::default();
+        let file = trace.file(RecordId(1));
+        trace.push(TraceRow {
+            file,
+            rank: 0,
+            layer: Layer::Posix,
+            direction: Direction::Read,
+            start: -1e300,
+            end: 1e300,
+            offset: u64::MAX,
+            length: u64::MAX,
+        });
+        let row = trace.rows().next().unwrap();
+        assert!(row.start < -9e9 && row.end >= row.start);
+        assert_eq!((row.offset, row.length), (u64::MAX, u64::MAX));
+    }
+
+    #[test]
+    fn calls_know_their_places_by_the_last_numbers_given() {
+        let mut trace = Trace::default();
+        let file = trace.file(RecordId(1));
+        let row = TraceRow {
+            file,
+            rank: 0,
+            layer: Layer::Posix,
+            direction: Direction::Write,
+            start: 0.0,
+            end: 1.0,
+            offset: 0,
+            length: 10,
+        };
+        for place in [Some(1), Some(1), None, Some(0), Some(300)] {
+            trace.push_from(row, place);
+        }
+        let places = |trace: &Trace| trace.placed().map(|one| one.1).collect::<Vec<_>>();
+        assert_eq!(places(&trace), [Some(1), Some(1), None, Some(0), Some(300)]);
+        trace.renumber_places(&[7, 8]);
+        assert_eq!(places(&trace), [Some(8), Some(8), None, Some(7), None]);
+        assert!(trace.rows().all(|one| one == row));
     }
 
     proptest! {

@@ -1,5 +1,6 @@
 //! Calls as differences from the call before, in bytes of seven bits (LEB128): how much later it
-//! began, how long it took, how far behind the last byte, and how much longer.
+//! began, how long it took, how far behind the last byte, and how much longer. The lowest bit of
+//! how long it took says that it was made from another place; then that follows.
 
 use super::{Run, TraceRow, seconds};
 
@@ -12,15 +13,30 @@ pub(super) struct Writer {
     pub(super) start: i64,
     stop: u64,
     length: u64,
+    /// One more than the place; 0 where it is not known.
+    place: u64,
 }
 
 impl Writer {
-    pub(super) fn put(&mut self, out: &mut Block, start: i64, took: i64, offset: u64, length: u64) {
+    pub(super) fn put(
+        &mut self,
+        out: &mut Block,
+        start: i64,
+        took: i64,
+        (offset, length): (u64, u64),
+        place: Option<u32>,
+    ) {
+        let place = place.map_or(0, |place| u64::from(place) + 1);
+        let moved = place != self.place;
         number(out, zigzag(start.wrapping_sub(self.start)));
-        number(out, took.cast_unsigned());
+        // It is not negative, so that a bit is free.
+        number(out, took.cast_unsigned() << 1 | u64::from(moved));
+        if moved {
+            number(out, place);
+        }
         number(out, zigzag(offset.wrapping_sub(self.stop).cast_signed()));
         number(out, zigzag(length.wrapping_sub(self.length).cast_signed()));
-        *self = Writer { start, stop: offset.wrapping_add(length), length };
+        *self = Writer { start, stop: offset.wrapping_add(length), length, place };
     }
 }
 
@@ -31,11 +47,24 @@ pub struct Rows<'a> {
     left: u32,
     run: Run,
     before: Writer,
+    places: &'a [u32],
 }
 
 impl<'a> Rows<'a> {
-    pub(super) fn new(bytes: &'a [u8], run: Run) -> Rows<'a> {
-        Rows { bytes, left: run.calls, run, before: Writer::default() }
+    pub(super) fn new(bytes: &'a [u8], run: Run, places: &'a [u32]) -> Rows<'a> {
+        Rows { bytes, left: run.calls, run, before: Writer::default(), places }
+    }
+
+    /// Each call with the place in the program that made it.
+    pub fn placed(mut self) -> impl Iterator<Item = (TraceRow, Option<u32>)> + 'a {
+        std::iter::from_fn(move || Some((self.next()?, self.place())))
+    }
+
+    /// The place of the call that was given last.
+    fn place(&self) -> Option<u32> {
+        // What was put in fits.
+        let place = self.before.place.checked_sub(1)? as u32;
+        if self.places.is_empty() { Some(place) } else { self.places.get(place as usize).copied() }
     }
 }
 
@@ -46,11 +75,13 @@ impl Iterator for Rows<'_> {
     fn next(&mut self) -> Option<TraceRow> {
         self.left = self.left.checked_sub(1)?;
         let start = self.before.start.wrapping_add(unzigzag(take(&mut self.bytes)));
-        let took = take(&mut self.bytes).cast_signed();
+        let took = take(&mut self.bytes);
+        let place = if took & 1 == 0 { self.before.place } else { take(&mut self.bytes) };
+        let took = (took >> 1).cast_signed();
         let offset = self.before.stop.wrapping_add(unzigzag(take(&mut self.bytes)).cast_unsigned());
         let length =
             self.before.length.wrapping_add(unzigzag(take(&mut self.bytes)).cast_unsigned());
-        self.before = Writer { start, stop: offset.wrapping_add(length), length };
+        self.before = Writer { start, stop: offset.wrapping_add(length), length, place };
         Some(TraceRow {
             file: self.run.file,
             rank: self.run.rank,

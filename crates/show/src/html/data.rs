@@ -12,6 +12,7 @@ use netra_analyse::{Facts, Job, Layer, Report, Usage};
 use netra_event::RecordId;
 
 use super::column::Columns;
+use super::known::Known;
 use super::{drawn, functions, placed};
 use crate::Json;
 use crate::member::{float, integer, list, number, optional, text, truth};
@@ -77,13 +78,10 @@ pub(super) fn write<W: Write>(out: &mut W, shown: &Shown<'_>, columns: &mut Colu
     json.line()?;
     json.key("views")?;
     views.json(&mut json)?;
-    // A file that is not in the page has the number behind the last.
-    let absent = files.len() as u32;
-    let traced: Vec<u32> =
-        job.trace.files().iter().map(|id| places.get(id).copied().unwrap_or(absent)).collect();
-    let place = |at: u32| traced.get(at as usize).copied().unwrap_or(absent);
-    drawn::write(&mut json, shown.detail, place, columns)?;
-    placed::write(&mut json, shown.detail, shown.conflicts, place, columns)?;
+    let known = Known::of(job, shown.detail, &places);
+    known.write(&mut json)?;
+    drawn::write(&mut json, shown.detail, &known, columns)?;
+    placed::write(&mut json, shown.detail, shown.conflicts, &known, columns)?;
     json.line()?;
     json.key("columns")?;
     columns.describe(&mut json)?;

@@ -3,20 +3,20 @@
 use std::io::{Result, Write};
 
 use netra_analyse::Direction;
-use netra_analyse::detail::{Detail, Grid, Marks};
+use netra_analyse::detail::{Detail, Grid, Marks, Origin};
 
 use super::column::Columns;
+use super::known::Known;
 use crate::Json;
-use crate::member::list;
+use crate::member::{list, truth};
 
 type Out<'a, 'w, W> = &'a mut Json<'w, W>;
 
-/// The members `timeline`, `grids` and `marks`. `file` says which of the page's files one of the
-/// trace's is.
+/// The members `timeline`, `grids` and `marks`.
 pub(super) fn write<W: Write>(
     json: Out<'_, '_, W>,
     detail: &Detail,
-    file: impl Fn(u32) -> u32 + Clone,
+    known: &Known,
     columns: &mut Columns,
 ) -> Result<()> {
     timeline(json, detail, columns)?;
@@ -28,7 +28,7 @@ pub(super) fn write<W: Write>(
     }
     json.close(']')?;
     json.line()?;
-    marks(json, &detail.marks, detail.timeline.end, file, columns)
+    marks(json, &detail.marks, detail.timeline.end, known, columns)
 }
 
 fn timeline<W: Write>(json: Out<'_, '_, W>, detail: &Detail, columns: &mut Columns) -> Result<()> {
@@ -97,7 +97,7 @@ fn marks<W: Write>(
     json: Out<'_, '_, W>,
     marks: &Marks,
     end: f64,
-    file: impl Fn(u32) -> u32 + Clone,
+    known: &Known,
     columns: &mut Columns,
 ) -> Result<()> {
     json.key("marks")?;
@@ -114,10 +114,15 @@ fn marks<W: Write>(
     json.float(marks.slice)?;
     // In the order of the numbers that stand for them in a mark's kind.
     list(json, "layers", &Marks::LAYERS, |json, layer| json.text(layer.name()))?;
+    let placed = marks.place.iter().any(|place| *place != Origin::Unknown);
+    truth(json, "placed", placed)?;
     json.close('}')?;
+    if placed {
+        columns.u32s("marks.place", marks.place.iter().map(|&one| known.line(one)));
+    }
     let lengths = marks.start.iter().zip(&marks.end).map(|(start, end)| end - start);
     let extents = marks.offset.iter().zip(&marks.stop).map(|(first, stop)| stop - first);
-    columns.u32s("marks.file", marks.file.iter().map(|&one| file(one)));
+    columns.u32s("marks.file", marks.file.iter().map(|&one| known.file(one)));
     columns.u32s("marks.rank", marks.rank.iter().copied());
     columns.u8s("marks.kind", &marks.kind);
     columns.seconds("marks.start", end, marks.start.iter().copied());

@@ -10,6 +10,7 @@ mod compared;
 mod data;
 mod drawn;
 mod functions;
+mod known;
 mod placed;
 mod plain;
 
@@ -112,12 +113,11 @@ fn title(job: &Job) -> String {
 /// may be written as a number.
 fn harmless(json: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(json.len());
-    for &byte in json {
-        if byte == b'<' {
+    for (at, part) in json.split(|byte| *byte == b'<').enumerate() {
+        if at > 0 {
             out.extend_from_slice(b"\\u003c");
-        } else {
-            out.push(byte);
         }
+        out.extend_from_slice(part);
     }
     out
 }

@@ -3,25 +3,27 @@
 
 use std::io::{Result, Write};
 
-use netra_analyse::detail::{Conflicts, Detail, Kind, Marks, Nodes, Openings, Target, Targets};
+use netra_analyse::detail::{
+    Conflicts, Detail, Kind, Marks, Nodes, Openings, Servers, Target, Targets,
+};
 
 use super::column::Columns;
+use super::known::{Known, origin};
 use crate::Json;
 use crate::member::{list, number, text, truth};
 
 type Out<'a, 'w, W> = &'a mut Json<'w, W>;
 
-/// The members `conflicts`, `opens`, `targets` and `nodes`. `file` says which of the page's files one of
-/// the trace's is.
+/// The members `conflicts`, `opens`, `targets` and `nodes`.
 pub(super) fn write<W: Write>(
     json: Out<'_, '_, W>,
     detail: &Detail,
     conflicts: &Conflicts,
-    file: impl Fn(u32) -> u32 + Clone,
+    known: &Known,
     columns: &mut Columns,
 ) -> Result<()> {
-    self::conflicts(json, conflicts, detail.timeline.end, file.clone(), columns)?;
-    opens(json, &detail.opens, detail.timeline.end, file, columns)?;
+    self::conflicts(json, conflicts, detail.timeline.end, known, columns)?;
+    opens(json, &detail.opens, detail.timeline.end, known, columns)?;
     json.line()?;
     list(json, "targets", &detail.targets, |json, one| targets(json, one, columns))?;
     json.line()?;
@@ -36,11 +38,11 @@ fn conflicts<W: Write>(
     json: Out<'_, '_, W>,
     conflicts: &Conflicts,
     end: f64,
-    file: impl Fn(u32) -> u32 + Clone,
+    known: &Known,
     columns: &mut Columns,
 ) -> Result<()> {
     let places = &conflicts.places;
-    columns.u32s("conflicts.file", places.iter().map(|one| file(one.file)));
+    columns.u32s("conflicts.file", places.iter().map(|one| known.file(one.file)));
     columns.seconds("conflicts.time", end, places.iter().map(|one| one.time));
     columns.u32s("conflicts.rank", places.iter().map(|one| one.rank));
     columns.u32s("conflicts.other", places.iter().map(|one| one.other));
@@ -70,11 +72,12 @@ fn opens<W: Write>(
     json: Out<'_, '_, W>,
     opens: &Openings,
     end: f64,
-    file: impl Fn(u32) -> u32 + Clone,
+    known: &Known,
     columns: &mut Columns,
 ) -> Result<()> {
     let list = &opens.list;
-    columns.u32s("opens.file", list.iter().map(|one| file(one.file)));
+    columns.u32s("opens.file", list.iter().map(|one| known.file(one.file)));
+    columns.u32s("opens.place", list.iter().map(|one| known.line(origin(one.place))));
     columns.u32s("opens.rank", list.iter().map(|one| one.rank));
     columns.seconds("opens.start", end, list.iter().map(|one| one.start));
     columns.seconds("opens.length", end, list.iter().map(|one| one.end - one.start));
@@ -105,6 +108,28 @@ fn targets<W: Write>(json: Out<'_, '_, W>, targets: &Targets, columns: &mut Colu
         text(json, part, &name(part))?;
     }
     list(json, "list", &targets.list, target)?;
+    json.key("servers")?;
+    match &targets.servers {
+        Some(servers) => self::servers(json, servers, &name("server"), columns)?,
+        None => json.null()?,
+    }
+    json.close('}')
+}
+
+fn servers<W: Write>(
+    json: Out<'_, '_, W>,
+    servers: &Servers,
+    name: &str,
+    columns: &mut Columns,
+) -> Result<()> {
+    json.open('{')?;
+    number(json, "per_row", servers.per_row as u64)?;
+    list(json, "names", &servers.names, |json, name| json.text(name))?;
+    for (part, values) in ["read", "write"].into_iter().zip(&servers.bytes) {
+        let column = format!("{name}.{part}");
+        columns.f32s(&column, values.iter().copied());
+        text(json, part, &column)?;
+    }
     json.close('}')
 }
 

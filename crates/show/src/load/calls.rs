@@ -69,7 +69,7 @@ struct SiteSum {
 pub(super) struct Process {
     rank: Option<u32>,
     /// Reads and writes by what makes a run.
-    moved: BTreeMap<(u32, Layer, Direction), Vec<TraceRow>>,
+    moved: BTreeMap<(u32, Layer, Direction), Vec<(TraceRow, Option<u32>)>>,
     threads: u64,
 }
 
@@ -96,13 +96,10 @@ impl Process {
     /// Hands over reads and writes, each kind in the order of its starts.
     fn end(self, job: &mut Job) {
         for mut rows in self.moved.into_values() {
-            rows.sort_by(|a, b| a.start.total_cmp(&b.start));
-            for row in rows {
-                if row.layer.is_io() {
-                    job.trace.push(row);
-                } else {
-                    job.above.push(row);
-                }
+            rows.sort_by(|a, b| a.0.start.total_cmp(&b.0.start));
+            for (row, place) in rows {
+                let trace = if row.layer.is_io() { &mut job.trace } else { &mut job.above };
+                trace.push_from(row, place);
             }
         }
     }
@@ -149,7 +146,8 @@ impl Sums {
         match step {
             Step::Moved(row) => {
                 let row = TraceRow { file, rank, ..row };
-                process.moved.entry((row.file, row.layer, row.direction)).or_default().push(row);
+                let kind = (row.file, row.layer, row.direction);
+                process.moved.entry(kind).or_default().push((row, seen.place));
             }
             Step::Opened(open) => {
                 // An open sees what was there when it began; a close has flushed at its end.
@@ -231,9 +229,15 @@ impl Sums {
         job.sites = self.sites.into_values().map(SiteSum::total).collect();
         let places;
         (job.places, places) = in_order(self.places.resolve());
+        let number = |old: u32| places.get(old as usize).copied();
         for site in &mut job.sites {
-            site.place = places.get(site.place as usize).copied().unwrap_or(site.place);
+            site.place = number(site.place).unwrap_or(site.place);
         }
+        for open in &mut job.opens {
+            open.place = open.place.and_then(number);
+        }
+        job.trace.renumber_places(&places);
+        job.above.renumber_places(&places);
         // A hash map has no order of its own, and reports are the same every time.
         job.sites.sort_by(|a, b| {
             let key = |site: &SiteUse| (site.place, site.function.code(), site.file);
@@ -330,7 +334,7 @@ fn step(seen: &Seen) -> Option<Step> {
     };
     let layer = layer(function)?;
     let (file, rank) = (0, 0);
-    Some(Step::Opened(Opening { file, rank, layer, close, start, end }))
+    Some(Step::Opened(Opening { file, rank, layer, close, start, end, place: seen.place }))
 }
 
 fn positive(result: i64) -> u64 {
@@ -364,4 +368,50 @@ fn moved(
         offset,
         length,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Below, Process, Seen, Sums};
+    use netra_analyse::Job;
+    use netra_event::{Function, RecordId};
+
+    /// Places get their last numbers when all are known; calls and opens that were added before go along.
+    #[test]
+    fn calls_keep_their_places_when_places_are_put_in_order() {
+        let (mut job, mut sums) = (Job::default(), Sums::default());
+        let object = |name: &str| vec![(Some((name.to_owned(), Vec::new())), 1)];
+        let late = sums.places.place(object("/z"));
+        let early = sums.places.place(object("/a"));
+        let mut process = Process::new(Some(0));
+        for (function, start, place) in [
+            (Function::Open, 0, Some(early)),
+            (Function::Pwrite, 1, Some(late)),
+            (Function::Pwrite, 2, Some(early)),
+            (Function::Pwrite, 3, None),
+        ] {
+            let seen = Seen {
+                code: function.code(),
+                start,
+                took: 1,
+                offset: 0,
+                result: 8,
+                failed: false,
+                file: Some(RecordId(1)),
+                place,
+                number: 0,
+                parent: 0,
+            };
+            sums.call(&mut job, &mut process, &mut Below::default(), &seen);
+        }
+        sums.end(&mut job, process);
+        sums.finish(&mut job);
+        let name = |place: Option<u32>| {
+            place.map(|place| job.places[place as usize].frames[0].object.as_str())
+        };
+        let calls: Vec<_> = job.trace.placed().map(|(_, place)| name(place)).collect();
+        assert_eq!(calls, [Some("/z"), Some("/a"), None]);
+        assert_eq!(name(job.opens[0].place), Some("/a"));
+        assert!(job.sites.iter().any(|site| name(Some(site.place)) == Some("/z")));
+    }
 }

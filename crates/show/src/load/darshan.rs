@@ -7,7 +7,7 @@ use netra_analyse::{
 };
 use netra_darshan::read::{self, Log, Lustre, Record};
 use netra_darshan::{Damage, Part, Reason, counter};
-use netra_event::{Module, RecordId};
+use netra_event::{Module, Rank, RecordId};
 
 use super::section;
 use crate::{head, own};
@@ -81,24 +81,40 @@ fn usages(job: &mut Job, log: &Log, layer: Layer, missing: &mut Vec<Damage>) {
     let Some(table) = counter::current(layer.module()) else { return };
     let decoder = Decoder::new(layer, table.int, table.float);
     let mut records = log.records(layer.module());
-    let mut found = Vec::new();
+    let (first, mut keys) = (job.usages.len(), Vec::new());
     while let Some(record) = records.next_record() {
         let Record::Counters(counters) = record else { continue };
         let file = match counters.extra {
             read::Extra::File(file) => file,
             _ => counters.id,
         };
-        let usage = decoder.usage(file, counters.rank, counters.ints, counters.floats);
-        found.push((counters.id, usage));
+        keys.push((counters.id, counters.rank));
+        job.usages.push(decoder.usage(file, counters.rank, counters.ints, counters.floats));
     }
-    in_order(&mut found);
-    job.usages.extend(found.into_iter().map(|(_, usage)| usage));
+    in_order(&mut job.usages[first..], &keys);
     missing.extend(records.damage().iter().cloned());
 }
 
-/// Sums do not depend on the order of records in a log, nor on that of rows in a table.
-pub(super) fn in_order(found: &mut [(RecordId, Usage)]) {
-    found.sort_by_key(|(id, usage)| (*id, usage.rank));
+/// Puts records into the order of their keys: sums do not depend on the order of records in a log, nor on that
+/// of rows in a table. Records are large and there are many, so each is moved once, and none where all stand right.
+pub(super) fn in_order(usages: &mut [Usage], keys: &[(RecordId, Rank)]) {
+    if keys.is_sorted() {
+        return;
+    }
+    let mut order: Vec<usize> = (0..usages.len()).collect();
+    order.sort_by_key(|&at| keys.get(at));
+    // Round by round: what belongs here comes, and what was here goes along to where the next came from.
+    for first in 0..order.len() {
+        let mut at = first;
+        loop {
+            let from = std::mem::replace(&mut order[at], at);
+            if from == first {
+                break;
+            }
+            usages.swap(at, from);
+            at = from;
+        }
+    }
 }
 
 fn layouts(job: &mut Job, log: &Log, missing: &mut Vec<Damage>) {
@@ -192,4 +208,35 @@ fn trace(job: &mut Job, log: &Log, module: Module, missing: &mut Vec<Damage>) {
         }
     }
     missing.extend(records.damage().iter().cloned());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_order;
+    use netra_analyse::{Layer, Usage};
+    use netra_event::{Rank, RecordId};
+
+    #[test]
+    fn records_come_into_the_order_of_their_keys() {
+        // Numbers that look random and are the same every time.
+        let mut state = 1u64;
+        let mut next = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) % below
+        };
+        for many in 0..60 {
+            let mut key = || (RecordId(next(20)), Rank(next(5).cast_signed() - 1));
+            let keys: Vec<(RecordId, Rank)> = (0..many).map(|_| key()).collect();
+            let record = |(at, (id, rank)): (u64, &(RecordId, Rank))| {
+                let mut usage = Usage::new(Layer::Posix, *id, *rank);
+                usage.opens = at;
+                usage
+            };
+            let mut got: Vec<Usage> = (0..).zip(&keys).map(record).collect();
+            let mut want = got.clone();
+            want.sort_by_key(|usage| (usage.file, usage.rank));
+            in_order(&mut got, &keys);
+            assert_eq!(got, want);
+        }
+    }
 }

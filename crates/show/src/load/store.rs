@@ -63,6 +63,7 @@ async fn start(recall: &Recall, head: &Head) -> Result<Job> {
         (head.start.div_euclid(1_000_000_000), head.start.rem_euclid(1_000_000_000));
     Ok(Job {
         source: head.key.clone(),
+        key: Some(head.key.clone()),
         command: head.command.clone(),
         id: head.job_id.to_string(),
         nprocs: u64::try_from(head.nprocs.max(1)).unwrap_or(1),
@@ -92,18 +93,18 @@ fn run_time(head: &Head) -> Seconds {
 async fn usages(job: &mut Job, recall: &Recall, layer: Layer) -> Result<()> {
     let Some(table) = counter::current(layer.module()) else { return Ok(()) };
     let decoder = Decoder::new(layer, table.int, table.float);
-    let mut found = Vec::new();
+    let (first, mut keys) = (job.usages.len(), Vec::new());
     recall
         .records(layer.module(), &mut |kept| {
             let file = match kept.extra {
                 netra_darshan::read::Extra::File(file) => file,
                 _ => kept.id,
             };
-            found.push((kept.id, decoder.usage(file, kept.rank, &kept.ints, &kept.floats)));
+            keys.push((kept.id, kept.rank));
+            job.usages.push(decoder.usage(file, kept.rank, &kept.ints, &kept.floats));
         })
         .await?;
-    in_order(&mut found);
-    job.usages.extend(found.into_iter().map(|(_, usage)| usage));
+    in_order(&mut job.usages[first..], &keys);
     Ok(())
 }
 
@@ -263,7 +264,8 @@ async fn trace(job: &mut Job, recall: &Recall, start: i64) -> Result<()> {
                 "write" => Direction::Write,
                 "open" | "close" => {
                     let close = call.op == "close";
-                    job.opens.push(Opening { file, rank, layer, close, start, end });
+                    let place = None;
+                    job.opens.push(Opening { file, rank, layer, close, start, end, place });
                     return;
                 }
                 _ => return,

@@ -45,7 +45,7 @@ pub(super) struct Places {
 }
 
 /// A frame of a stored stack: path and build id of its object, where that is known, and the address in it.
-#[cfg(feature = "store")]
+#[cfg(any(feature = "store", test))]
 pub(super) type StoredFrame = (Option<(String, Vec<u8>)>, u64);
 
 impl Places {
@@ -77,7 +77,7 @@ impl Places {
     }
 
     /// The place of a stack whose objects are known by path and build id, innermost frame first.
-    #[cfg(feature = "store")]
+    #[cfg(any(feature = "store", test))]
     pub(super) fn place(&mut self, frames: Vec<StoredFrame>) -> u32 {
         let frames = frames.into_iter().map(|(object, address)| {
             let object = object.map(|(path, build_id)| self.image(Image { path, build_id }));

@@ -57,20 +57,22 @@ fn add(whole: &mut Job, job: Job, rank: usize, later: f64) {
     }));
     let known: BTreeSet<_> = whole.layouts.iter().map(|layout| layout.file).collect();
     whole.layouts.extend(job.layouts.into_iter().filter(|layout| !known.contains(&layout.file)));
-    for row in job.trace.rows() {
-        let file = whole.trace.file(job.trace.files()[row.file as usize]);
-        let (start, end) = (row.start + later, row.end + later);
-        whole.trace.push(TraceRow { file, rank: rank as u32, start, end, ..row });
-    }
-    for row in job.above.rows() {
-        let file = whole.trace.file(job.trace.files()[row.file as usize]);
-        let (start, end) = (row.start + later, row.end + later);
-        whole.above.push(TraceRow { file, rank: rank as u32, start, end, ..row });
+    let first = whole.places.len() as u32;
+    let moved = |place: Option<u32>| place.map(|place| place + first);
+    for (from, above) in [(&job.trace, false), (&job.above, true)] {
+        for (row, place) in from.placed() {
+            let file = whole.trace.file(job.trace.files()[row.file as usize]);
+            let (start, end) = (row.start + later, row.end + later);
+            let row = TraceRow { file, rank: rank as u32, start, end, ..row };
+            let to = if above { &mut whole.above } else { &mut whole.trace };
+            to.push_from(row, moved(place));
+        }
     }
     for open in &job.opens {
         let file = whole.trace.file(job.trace.files()[open.file as usize]);
         let (start, end) = (open.start + later, open.end + later);
-        whole.opens.push(Opening { file, rank: rank as u32, start, end, ..*open });
+        let place = moved(open.place);
+        whole.opens.push(Opening { file, rank: rank as u32, start, end, place, ..*open });
     }
     let rank = rank as u32;
     whole.hosts.extend(job.hosts.into_values().next().map(|host| (rank, host)));
@@ -87,9 +89,8 @@ fn add(whole: &mut Job, job: Job, rank: usize, later: f64) {
         }
     }
     functions(&mut whole.functions, job.functions);
-    let moved = |commit: Commit| Commit { rank, time: commit.time + later, ..commit };
-    whole.commits.extend(job.commits.into_iter().map(moved));
-    let first = whole.places.len() as u32;
+    let shifted = |commit: Commit| Commit { rank, time: commit.time + later, ..commit };
+    whole.commits.extend(job.commits.into_iter().map(shifted));
     whole.places.extend(job.places);
     whole.sites.extend(job.sites.into_iter().map(|mut site| {
         site.place += first;

@@ -18,7 +18,8 @@ pub(crate) struct Asked<'a> {
 impl<'a> Asked<'a> {
     /// A job by where it was read from.
     pub(crate) fn of(source: &'a str, facts: &'a Facts) -> Asked<'a> {
-        Asked { source, job: &facts.id, start: facts.start.map(|start| start.0) }
+        let job = facts.key.as_ref().unwrap_or(&facts.id);
+        Asked { source, job, start: facts.start.map(|start| start.0) }
     }
 
     /// The command that shows the rows; none where the job was not read from one log.
