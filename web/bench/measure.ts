@@ -1,5 +1,7 @@
 // Opens pages in a browser and measures what a reader waits for: `node build/measure.js KIND FILE…`
-// prints one line of JSON for each. KIND says when a page is usable and whether it can be zoomed.
+// prints one line of JSON for each. KIND says when a page is usable and how it zooms: ours by the wheel,
+// Plotly's by the call that its own buttons and drags make. A page that does not look different while it
+// is zoomed was not zoomed, and that is an error.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,20 +10,45 @@ import { type Page, chromium } from "playwright-core";
 
 interface Measured { file: string; usable_ms: number; frame_ms: number | null; frame_p95_ms: number | null; work_ms: number | null }
 
-const STEPS = 60;
+/** Frames of a zoom, the first half in and the second out; a slow page is not zoomed for longer than this. */
+const STEPS = 60, LIMIT_MS = 20_000;
 
-/** Turns the wheel over an element once a frame, and tells how far frames are apart and what one costs. */
-async function zoom(page: Page, selector: string): Promise<{ frames: number[]; work: number[] }> {
-  await page.locator(selector).first().scrollIntoViewIfNeeded();
-  return page.evaluate(async ({ selector, steps }) => {
-    const target = document.querySelector<HTMLElement>(selector)!, box = target.getBoundingClientRect();
+interface Frames { frames: number[]; work: number[]; seen: boolean }
+
+/** The part of a page that is zoomed. */
+const SHOWS: Record<string, string> = { netra: "#calls-posix-canvas, #heat-canvas", plotly: ".js-plotly-plot" };
+
+/** Zooms once a frame, and tells how far frames are apart, what one costs, and whether anything changed. */
+async function zoom(page: Page, shows: string): Promise<Frames> {
+  const target = page.locator(shows).first();
+  await target.scrollIntoViewIfNeeded();
+  await shown(page);
+  const before = await target.screenshot();
+  const take = (steps: number, into: boolean) => page.evaluate(async ({ shows, steps, into, limit }) => {
+    type Axes = Record<string, { range: [number, number] }>;
+    const target = document.querySelector<HTMLElement & { _fullLayout?: Axes }>(shows)!, deltaY = into ? -40 : 40;
+    const turn = () => {
+      const box = target.getBoundingClientRect();
+      target.focus({ preventScroll: true });
+      target.dispatchEvent(new WheelEvent("wheel", { deltaY, clientX: box.left + box.width * 0.6, clientY: box.top + box.height / 2, ctrlKey: true, bubbles: true, cancelable: true }));
+    };
+    // The same factor as a turn of our wheel, about the same place, on every axis of time.
+    const relayout = (axes: Axes) => {
+      const change: Axes[string]["range"][] = [], names = Object.keys(axes).filter((key) => /^xaxis\d*$/.test(key));
+      for (const name of names) {
+        const [a, b] = axes[name]!.range, centre = a + (b - a) * 0.6, factor = Math.exp(deltaY / 150);
+        change.push([centre - (centre - a) * factor, centre + (b - centre) * factor]);
+      }
+      const plotly = (window as unknown as { Plotly: { relayout(target: Element, change: object): Promise<unknown> } }).Plotly;
+      return plotly.relayout(target, Object.fromEntries(names.map((name, at) => [`${name}.range`, change[at]])));
+    };
+    const act = () => target._fullLayout ? relayout(target._fullLayout) : turn();
     const frame = () => new Promise<number>((done) => requestAnimationFrame(done));
-    const frames: number[] = [], work: number[] = [];
-    target.focus({ preventScroll: true });
+    const frames: number[] = [], work: number[] = [], end = performance.now() + limit;
     let last = await frame();
-    for (let step = 0; step < steps; step++) {
+    for (let at = 0; at < steps && (at < 5 || performance.now() < end); at++) {
       const began = performance.now();
-      target.dispatchEvent(new WheelEvent("wheel", { deltaY: step < steps / 2 ? -40 : 40, clientX: box.left + box.width * 0.6, clientY: box.top + box.height / 2, ctrlKey: true, bubbles: true, cancelable: true }));
+      await act();
       const handled = performance.now() - began;
       // Callbacks of the pictures come before ours in the same frame.
       const now = await frame();
@@ -30,7 +57,12 @@ async function zoom(page: Page, selector: string): Promise<{ frames: number[]; w
       last = now;
     }
     return { frames, work };
-  }, { selector, steps: STEPS });
+  }, { shows, steps, into, limit: LIMIT_MS / 2 });
+  const inward = await take(STEPS / 2, true);
+  await shown(page);
+  const seen = !before.equals(await target.screenshot());
+  const outward = await take(STEPS / 2, false);
+  return { frames: [...inward.frames, ...outward.frames], work: [...inward.work, ...outward.work], seen };
 }
 
 const at = (values: number[], share: number) => [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) * share)] ?? 0;
@@ -42,13 +74,12 @@ async function measure(page: Page, kind: string, file: string): Promise<Measured
   const began = Date.now();
   await page.goto(`file://${file}`, { timeout: 300_000 });
   if (kind === "netra") await page.waitForSelector("html[data-ready]", { timeout: 300_000 });
-  else if (kind === "plotly") await page.waitForSelector(".plotly .draglayer", { timeout: 300_000 });
+  else if (kind === "plotly") await page.waitForSelector(".js-plotly-plot .draglayer", { timeout: 300_000, state: "attached" });
   await shown(page);
-  const usable_ms = Date.now() - began;
-  // Others do not zoom by the wheel, and what they do by other means is not the same work.
-  const selector = kind === "netra" ? "#calls-posix-canvas, #heat-canvas" : null;
-  if (!selector) return { file, usable_ms, frame_ms: null, frame_p95_ms: null, work_ms: null };
-  const { frames, work } = await zoom(page, selector);
+  const usable_ms = Date.now() - began, shows = SHOWS[kind];
+  if (!shows) return { file, usable_ms, frame_ms: null, frame_p95_ms: null, work_ms: null };
+  const { frames, work, seen } = await zoom(page, shows);
+  if (!seen) throw new Error(`${file} looks the same after it was zoomed`);
   return { file, usable_ms, frame_ms: at(frames, 0.5), frame_p95_ms: at(frames, 0.95), work_ms: at(work, 0.5) };
 }
 

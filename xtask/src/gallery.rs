@@ -1,13 +1,16 @@
-//! `cargo xtask gallery [DIR]`: the papers' applications before and after tuning, recorded by netra,
-//! as report pages, pages of both side by side, and small pictures of them.
+//! `cargo xtask gallery [DIR] [--looks] [--docs]`: the papers' applications before and after tuning, recorded by netra,
+//! as report pages, pages of both side by side, and small pictures of them. With `--looks` each page also in
+//! three widths, light and dark, for eyes to judge; with `--docs` the pictures of the documents anew.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
+use serde_json::{Value, json};
 
-use crate::place::{cargo, on_path, output, root, run as start, target};
+use crate::place::{cargo, on_path, root, run as start, target};
 use crate::{artifact, web, workload};
 
 /// An application in two settings.
@@ -34,20 +37,32 @@ const PAIRS: &[Pair] = &[
     Pair {
         name: "flash",
         says: "checkpoints opened twice and written independently, then once and collectively",
-        before: "--checkpoints 4 --unknowns 8 --cells 4096",
-        after: "--checkpoints 4 --unknowns 8 --cells 4096 --mode collective --open once",
+        before: "--checkpoints 2 --unknowns 16 --cells 256 --attributes 20",
+        after: "--checkpoints 2 --unknowns 16 --cells 256 --attributes 20 --mode collective --open once",
     },
     Pair {
         name: "nwchem",
         says: "a database that ranks use over each other, opened each step, then once",
-        before: "--steps 200 --record 4096 --scratch 8KiB",
-        after: "--steps 200 --record 4096 --scratch 8KiB --database once",
+        before: "--steps 20 --record 4096 --scratch 8KiB",
+        after: "--steps 20 --record 4096 --scratch 8KiB --database once",
     },
     Pair {
         name: "same-file-every-rank",
         says: "every rank reads the same small file, then one reads for all",
         before: "--size 4MiB --piece 512 --passes 2",
         after: "--size 4MiB --piece 1MiB --mode broadcast",
+    },
+    Pair {
+        name: "chombo",
+        says: "each box by itself, then all of a level together",
+        before: "--levels 3 --boxes 250 --cells 512 --lines 2000",
+        after: "--levels 3 --boxes 250 --cells 512 --lines 2000 --mode collective --pout rank-0",
+    },
+    Pair {
+        name: "qmcpack",
+        says: "one checkpoint overwritten in place, then a new one each time",
+        before: "--sections 4 --walkers 65536",
+        after: "--sections 4 --walkers 65536 --mode new",
     },
     Pair {
         name: "load",
@@ -57,17 +72,32 @@ const PAIRS: &[Pair] = &[
     },
 ];
 
+/// What is made besides pages and small pictures.
+#[derive(Default)]
+struct Wish {
+    looks: bool,
+    docs: bool,
+    folder: Option<PathBuf>,
+}
+
 /// Makes everything; workloads whose libraries are missing are said and left out.
 pub(crate) fn run(words: &[String]) -> Result<()> {
-    let folder = match words {
-        [] => target().join("gallery"),
-        [folder] => PathBuf::from(folder),
-        _ => bail!("usage: cargo xtask gallery [DIR]"),
-    };
+    let mut wish = Wish::default();
+    for word in words {
+        match word.as_str() {
+            "--looks" => wish.looks = true,
+            "--docs" => wish.docs = true,
+            word if word.starts_with('-') || wish.folder.is_some() => {
+                bail!("usage: cargo xtask gallery [DIR] [--looks] [--docs]")
+            }
+            folder => wish.folder = Some(PathBuf::from(folder)),
+        }
+    }
+    let folder = wish.folder.unwrap_or_else(|| target().join("gallery"));
     fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
     let folder = folder.canonicalize().context("finding the gallery's folder")?;
     web::if_possible()?;
-    start(&mut cargo(&["build", "--quiet", "--package", "netra-cli"]))?;
+    start(&mut cargo(&["build", "--quiet", "--package", "netra-cli", "--no-default-features"]))?;
     let (netra, library) = (target().join("debug/netra"), artifact::build()?);
     let mut made = Vec::new();
     for pair in PAIRS {
@@ -76,6 +106,16 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
             Err(error) => println!("left out: {}: {error:#}", pair.name),
         }
     }
+    let pages = made.iter().flat_map(|pair| pages(&folder, pair.name));
+    let mut pictures: Vec<Picture> =
+        pages.clone().map(|page| Picture::first_screen(&page)).collect();
+    if wish.looks {
+        pictures.extend(pages.flat_map(|page| looks(&page)));
+    }
+    if wish.docs {
+        pictures.extend(documents(&folder));
+    }
+    take(&pictures)?;
     index(&folder, &made)?;
     println!(
         "{} of {} pairs; open {}",
@@ -86,24 +126,21 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
     if made.is_empty() { bail!("no workload could be recorded") } else { Ok(()) }
 }
 
+/// Before, after, and both.
+fn pages(folder: &Path, name: &str) -> [PathBuf; 3] {
+    ["-before", "-after", ""].map(|which| folder.join(format!("{name}{which}.html")))
+}
+
 fn both(netra: &Path, library: &Path, folder: &Path, pair: &Pair) -> Result<()> {
     let log = |which: &str| folder.join(format!("{}-{which}.darshan", pair.name));
-    for (which, knobs) in [("before", pair.before), ("after", pair.after)] {
+    let [before, after, side_by_side] = pages(folder, pair.name);
+    for (which, knobs, page) in [("before", pair.before, before), ("after", pair.after, after)] {
         record(netra, library, pair.name, knobs, &log(which))?;
-        let page = folder.join(format!("{}-{which}.html", pair.name));
         start(Command::new(netra).arg("report").arg(log(which)).arg("--html").arg(&page))?;
-        picture(&page)?;
     }
-    let page = folder.join(format!("{}.html", pair.name));
-    start(
-        Command::new(netra)
-            .arg("compare")
-            .arg(log("before"))
-            .arg(log("after"))
-            .arg("--html")
-            .arg(&page),
-    )?;
-    picture(&page)
+    let mut compare = Command::new(netra);
+    compare.arg("compare").arg(log("before")).arg(log("after"));
+    start(compare.arg("--html").arg(&side_by_side))
 }
 
 /// Runs a workload under netra, and leaves its log.
@@ -122,18 +159,90 @@ fn record(netra: &Path, library: &Path, name: &str, knobs: &str, log: &Path) -> 
     if log.exists() { Ok(()) } else { bail!("{name} left no log") }
 }
 
-/// The first screen of a page, where there is a browser.
-fn picture(page: &Path) -> Result<()> {
-    let Some(browser) = web::browser() else { return Ok(()) };
-    let shot = page.with_extension("png");
-    let mut command = Command::new(browser);
-    command.args(["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]);
-    command.args(["--window-size=1280,860", "--virtual-time-budget=4000"]);
-    command
-        .arg(format!("--screenshot={}", shot.display()))
-        .arg(format!("file://{}", page.display()));
-    output(&mut command)?;
-    small(&shot)
+/// What a page looks like: `web/bench/picture.ts` takes it.
+struct Picture {
+    page: PathBuf,
+    /// What is chosen on the page.
+    fragment: &'static str,
+    /// A part of it alone.
+    part: Option<&'static str>,
+    size: (u32, u32),
+    dark: bool,
+    out: PathBuf,
+}
+
+impl Picture {
+    fn first_screen(page: &Path) -> Picture {
+        let (page, out) = (page.to_owned(), page.with_extension("png"));
+        Picture { page, fragment: "", part: None, size: (1280, 860), dark: false, out }
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "page": self.page,
+            "fragment": self.fragment,
+            "part": self.part,
+            "width": self.size.0,
+            "height": self.size.1,
+            "dark": self.dark,
+            "out": self.out,
+        })
+    }
+}
+
+/// A telephone, half a screen and a whole one, each in both lights.
+fn looks(page: &Path) -> Vec<Picture> {
+    let mut all = Vec::new();
+    for (width, dark) in [420, 900, 1600].into_iter().flat_map(|wide| [(wide, false), (wide, true)])
+    {
+        let light = if dark { "dark" } else { "light" };
+        let out = page.with_extension(format!("{width}-{light}.png"));
+        let first = Picture::first_screen(page);
+        all.push(Picture { size: (width, 2400), dark, out, ..first });
+    }
+    all
+}
+
+/// The pictures in `README.md` and `docs`.
+fn documents(folder: &Path) -> Vec<Picture> {
+    let picture = |page: &str, fragment, part, size, name: &str| Picture {
+        page: folder.join(page),
+        fragment,
+        part,
+        size,
+        dark: false,
+        out: root().join("docs/picture").join(name),
+    };
+    vec![
+        picture("openpmd-before.html", "#finding=0", None, (1280, 800), "report.png"),
+        picture("same-file-every-rank.html", "", None, (1280, 900), "compare.png"),
+        picture(
+            "nwchem-before.html",
+            "#offset=0~17000",
+            Some("#offsets"),
+            (1280, 900),
+            "calls.png",
+        ),
+    ]
+}
+
+/// Takes pictures, where there is a browser and something that drives it.
+fn take(pictures: &[Picture]) -> Result<()> {
+    let Some(browser) = web::browser().filter(|_| on_path("npm")) else {
+        println!("no pictures were taken: that needs Chromium and Node.js");
+        return Ok(());
+    };
+    let mut command = Command::new("node");
+    command.arg(web::measuring("picture.js")?).env("NETRA_CHROMIUM", browser);
+    let mut node = command.stdin(Stdio::piped()).spawn().context("starting node")?;
+    let list: Vec<Value> = pictures.iter().map(Picture::json).collect();
+    if let Some(mut input) = node.stdin.take() {
+        input.write_all(&serde_json::to_vec(&list)?).context("telling node what to look at")?;
+    }
+    if !node.wait().context("waiting for node")?.success() {
+        bail!("the pictures could not be taken");
+    }
+    pictures.iter().try_for_each(|one| small(&one.out))
 }
 
 /// Pictures of few colours need no more: a page's is then below 100 KB.
