@@ -104,3 +104,87 @@ fn openpmd_writes_small_independent_misaligned_requests() {
         never: &["conflicts", "checkpoint-overwrite"],
     });
 }
+
+/// Paper 003, figures 13 to 15: attributes are opened and closed twice as often as they are used.
+#[test]
+fn flash_opens_attributes_more_often_than_it_uses_them() {
+    judge(&Pair {
+        workload: "flash",
+        before: "--checkpoints 2 --unknowns 16 --cells 256 --attributes 20",
+        after: "--checkpoints 2 --unknowns 16 --cells 256 --attributes 20 --mode collective --open once",
+        mended: &["attribute-churn"],
+        never: &["conflicts", "checkpoint-overwrite"],
+    });
+}
+
+/// Paper 003, figure 16: ranks read and write a database over each other.
+#[test]
+fn nwchem_uses_the_same_bytes_from_several_ranks() {
+    judge(&Pair {
+        workload: "nwchem",
+        before: "--steps 50 --record 4096 --scratch 8KiB",
+        after: "--steps 50 --record 4096 --scratch 0 --database once",
+        mended: &["conflicts"],
+        never: &["checkpoint-overwrite", "independent-writes"],
+    });
+}
+
+/// Paper 003, figure 18: the same checkpoint is overwritten in place.
+#[test]
+fn qmcpack_overwrites_its_checkpoint() {
+    judge(&Pair {
+        workload: "qmcpack",
+        before: "--sections 4 --walkers 65536",
+        after: "--sections 4 --walkers 65536 --mode new",
+        mended: &["checkpoint-overwrite", "conflicts"],
+        never: &["attribute-churn", "small-shared-writes"],
+    });
+}
+
+/// Paper 003, figure 17: each box of each rank is an independent write.
+#[test]
+fn chombo_writes_its_boxes_independently() {
+    judge(&Pair {
+        workload: "chombo",
+        before: "--levels 3 --boxes 250 --cells 512 --lines 2000",
+        after: "--levels 3 --boxes 250 --cells 512 --lines 2000 --mode collective --pout rank-0",
+        mended: &["small-shared-writes", "independent-writes"],
+        never: &["conflicts", "checkpoint-overwrite"],
+    });
+}
+
+/// Paper 001, figures 5 to 7: blocks written and read without collective calls.
+#[test]
+fn mpi_io_test_makes_no_collective_calls() {
+    judge(&Pair {
+        workload: "mpi-io-test",
+        before: "--block 8KiB --iterations 1000",
+        after: "--block 8KiB --iterations 1000 --mode collective",
+        mended: &["independent-writes", "independent-reads"],
+        never: &["conflicts", "checkpoint-overwrite"],
+    });
+}
+
+/// Every rank reads the same file in small pieces.
+#[test]
+fn a_file_that_every_rank_reads_is_read_in_small_pieces() {
+    judge(&Pair {
+        workload: "same-file-every-rank",
+        before: "--size 4MiB --piece 512 --passes 2",
+        after: "--size 4MiB --piece 1MiB --mode broadcast",
+        mended: &["small-shared-reads"],
+        never: &["independent-reads", "checkpoint-overwrite"],
+    });
+}
+
+/// Writes of a few bytes, then of 1 MiB.
+#[test]
+fn load_writes_small_blocks() {
+    judge(&Pair {
+        workload: "load",
+        before: "--files 2 --threads 2 --size 1MiB --block 64 --read no --content any --call write",
+        after: "--files 2 --threads 2 --size 1MiB --block 1MiB --read no --content any --call write",
+        mended: &["small-writes", "misaligned-file"],
+        never: &["conflicts", "independent-writes"],
+    });
+}
