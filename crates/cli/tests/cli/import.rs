@@ -8,7 +8,7 @@ use crate::netra::{Done, Place, stored};
 
 /// The program with a store in the test's folder.
 #[track_caller]
-fn netra(place: &Place, words: &[&str]) -> Done {
+pub(crate) fn netra(place: &Place, words: &[&str]) -> Done {
     let mut command = place.command(words);
     let done = command.env("NETRA_STORE", place.path("store")).output().expect("netra starts");
     Done {
@@ -20,7 +20,7 @@ fn netra(place: &Place, words: &[&str]) -> Done {
 
 /// Imports with `--verbose`; gives each source's job.
 #[track_caller]
-fn jobs(place: &Place, words: &[&str]) -> Vec<(String, String)> {
+pub(crate) fn jobs(place: &Place, words: &[&str]) -> Vec<(String, String)> {
     let done = netra(place, &[&["import", "--verbose"], words].concat());
     let pairs = done.err.lines().filter_map(|line| {
         let (source, rest) = line.strip_prefix("netra: ")?.split_once(": ")?;

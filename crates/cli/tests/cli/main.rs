@@ -3,6 +3,8 @@
 mod account;
 #[cfg(feature = "store")]
 mod ask;
+#[cfg(feature = "store")]
+mod asked;
 mod damaged;
 mod doctor;
 mod export;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::netra::{Place, stored};
 
 /// Runs a command as a person would paste it.
-fn paste(place: &Place, line: &str) -> (Option<i32>, String) {
+pub(crate) fn paste(place: &Place, line: &str) -> (Option<i32>, String) {
     let program = Path::new(env!("CARGO_BIN_EXE_netra"));
     let folder = program.parent().expect("it lies in a folder");
     let path = format!("{}:/usr/bin:/bin", folder.display());
@@ -20,7 +20,7 @@ fn paste(place: &Place, line: &str) -> (Option<i32>, String) {
 }
 
 /// A report's findings and their symptoms.
-fn all(findings: &Value) -> Vec<&Value> {
+pub(crate) fn all(findings: &Value) -> Vec<&Value> {
     let list = findings.as_array().expect("a list").iter();
     list.flat_map(|one| [vec![one], all(&one["symptoms"])].concat()).collect()
 }
