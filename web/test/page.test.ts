@@ -175,7 +175,7 @@ test("the keys point, choose and say what is there", async () => {
     for (let step = 0; step < 40; step++) await page.keyboard.press("Shift+ArrowDown");
     for (let step = 0; step < 75; step++) await page.keyboard.press("Shift+ArrowLeft");
     for (let step = 0; step < 10; step++) await page.keyboard.press("Shift+ArrowRight");
-    assert.match(await page.locator("[role=status].unseen").first().textContent() ?? "", /^POSIX write, rank 0, file \/data\/fast\.0.*, offset .*, bytes 1\.0 MiB .*, called from save \(app\.c:42\)$/);
+    assert.match(await page.locator("[role=status].unseen").first().textContent() ?? "", /^POSIX write, rank 0, file \/data\/fast\.0.*, offset .*, bytes 1\.00 MiB .*, called from save \(app\.c:42\)$/);
     await page.keyboard.press("Enter");
     assert.match(page.url(), /file=\d+/);
   });

@@ -101,15 +101,16 @@ const SUMS: &[(&str, &str, &[&str])] = &[
 
 /// The value of an evidence, whatever its unit.
 fn value(evidence: &Value) -> f64 {
-    let units = ["count", "bytes", "seconds", "ratio"].iter();
-    let value = units.filter_map(|unit| evidence[*unit].as_f64()).next();
+    let value =
+        ["count", "bytes", "seconds", "ratio"].iter().find_map(|unit| evidence[*unit].as_f64());
     value.unwrap_or_else(|| panic!("{evidence}"))
 }
 
 /// Imports a log, asks every question of its report, and compares numbers; gives the numbers that were compared.
 fn check(place: &Place, log: &Path) -> Vec<String> {
     let log = log.to_string_lossy();
-    let [(_, job)] = &jobs(place, &[&log])[..] else { panic!("{log} was not imported") };
+    let imported = jobs(place, &[&log]);
+    let [(_, job)] = &imported[..] else { panic!("{log} was not imported") };
     let report = place.netra(&["report", "--json", &log]).json();
     let mut compared = Vec::new();
     for finding in all(&report["findings"]) {
