@@ -49,6 +49,7 @@ const DEBIAN: &[Need] = &[
     Need { package: "ltrace", reason: "counts the calls of streams of real applications" },
     Need { package: "default-jre-headless", reason: "runs the JDBC driver that asks the store" },
     Need { package: "libpostgresql-jdbc-java", reason: "a client that asks the store" },
+    Need { package: "libpq-dev", reason: "compiles the example in C that asks the store" },
     Need { package: "openssl", reason: "makes a certificate for the store's door" },
     Need { package: "postgresql-client", reason: "psql, a client that asks the store" },
     Need { package: "strace", reason: "counts the system calls of workloads" },

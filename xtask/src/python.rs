@@ -27,6 +27,11 @@ pub(crate) fn test(python: &Path) -> Result<()> {
     let wheel = install(python, "dev")?;
     let mut pytest = Command::new(python);
     pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "crates/python/tests"]);
+    // The tests before have built it.
+    let program = target().join("debug/netra");
+    if program.exists() {
+        pytest.env("NETRA_PROGRAM", program);
+    }
     start(pytest.current_dir(root()))?;
     let mut mypy = Command::new(python);
     mypy.args(["-m", "mypy", "--strict", "--ignore-missing-imports", "--cache-dir"])

@@ -2,6 +2,7 @@
 
 use std::error::Error as _;
 
+use arrow_schema::ArrowError;
 use pyo3::PyErr;
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -23,4 +24,12 @@ pub(crate) fn about(path: &str, error: &netra_darshan::Error) -> PyErr {
         cause = error.source();
     }
     Error::new_err(says)
+}
+
+/// Why there is no batch. What a program or a server said stands in it as it was said.
+pub(crate) fn of_batch(error: &ArrowError) -> PyErr {
+    match error {
+        ArrowError::ExternalError(says) => Error::new_err(says.to_string()),
+        other => Error::new_err(other.to_string()),
+    }
 }

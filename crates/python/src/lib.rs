@@ -6,6 +6,9 @@
 //! nothing is computed here, and Python code (`python/netra`) only makes it convenient.
 #![deny(unsafe_code)]
 
+mod asked;
+mod cell;
+mod column;
 mod error;
 mod feed;
 mod log;

@@ -119,6 +119,17 @@ impl Log {
         self.table(py, Subject::Segments(module), ranks, columns)
     }
 
+    /// netra's own trace: a row a call.
+    #[pyo3(signature = (ranks=None, columns=None))]
+    fn trace(
+        &self,
+        py: Python<'_>,
+        ranks: Option<Vec<i64>>,
+        columns: Option<Vec<String>>,
+    ) -> PyResult<Table> {
+        self.table(py, Subject::Calls, ranks, columns)
+    }
+
     /// Bytes over time: a row a layer, process and bin.
     #[pyo3(signature = (ranks=None, columns=None))]
     fn heatmap(

@@ -3,12 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::types::Int32Type;
-use arrow_array::{
-    ArrayRef, DictionaryArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
-    UInt64Array,
-};
+use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+
+use crate::column::Column;
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,15 +99,6 @@ pub(crate) struct Sheet {
     rows: usize,
 }
 
-enum Column {
-    Int(Vec<Option<i64>>),
-    Whole(Vec<i64>),
-    Unsigned(Vec<Option<u64>>),
-    Float(Vec<Option<f64>>),
-    Real(Vec<f64>),
-    Label { texts: Vec<String>, known: HashMap<Vec<u8>, i32>, rows: Vec<Option<i32>> },
-}
-
 impl Sheet {
     pub(crate) fn new(shape: &Shape) -> Sheet {
         let columns = shape.kinds.iter().map(|&kind| Column::new(kind)).collect();
@@ -129,34 +118,47 @@ impl Sheet {
 
     /// Whole numbers for the next rows.
     pub(crate) fn ints(&mut self, number: usize, values: impl Iterator<Item = i64>) {
-        match self.column(number) {
-            Some(Column::Whole(rows)) => rows.extend(values),
-            Some(Column::Int(rows)) => rows.extend(values.map(Some)),
-            _ => {}
+        if let Some(Column::Int(rows)) = self.column(number) {
+            rows.extend(values);
+        }
+    }
+
+    /// Whole numbers for the next rows, where there are some.
+    pub(crate) fn some_ints(&mut self, number: usize, values: impl Iterator<Item = Option<i64>>) {
+        if let Some(Column::Int(rows)) = self.column(number) {
+            rows.extend_some(values);
         }
     }
 
     /// Whole numbers without sign for the next rows.
-    pub(crate) fn unsigned(&mut self, number: usize, values: impl Iterator<Item = Option<u64>>) {
+    pub(crate) fn unsigned(&mut self, number: usize, values: impl Iterator<Item = u64>) {
         if let Some(Column::Unsigned(rows)) = self.column(number) {
             rows.extend(values);
         }
     }
 
-    /// Times for the next rows.
-    pub(crate) fn floats(&mut self, number: usize, values: impl Iterator<Item = f64>) {
-        match self.column(number) {
-            Some(Column::Real(rows)) => rows.extend(values),
-            Some(Column::Float(rows)) => rows.extend(values.map(Some)),
-            _ => {}
+    /// Whole numbers without sign for the next rows, where there are some.
+    pub(crate) fn some_unsigned(
+        &mut self,
+        number: usize,
+        values: impl Iterator<Item = Option<u64>>,
+    ) {
+        if let Some(Column::Unsigned(rows)) = self.column(number) {
+            rows.extend_some(values);
         }
     }
 
-    /// The same text in the next `count` rows.
+    /// Times for the next rows.
+    pub(crate) fn floats(&mut self, number: usize, values: impl Iterator<Item = f64>) {
+        if let Some(Column::Float(rows)) = self.column(number) {
+            rows.extend(values);
+        }
+    }
+
+    /// The same text in the next `count` rows; no text leaves holes.
     pub(crate) fn label(&mut self, number: usize, text: Option<&[u8]>, count: usize) {
-        if let Some(Column::Label { texts, known, rows }) = self.column(number) {
-            let place = text.map(|text| intern(texts, known, text));
-            rows.extend(std::iter::repeat_n(place, count));
+        if let (Some(Column::Label(rows)), Some(text)) = (self.column(number), text) {
+            rows.extend(text, count);
         }
     }
 
@@ -174,66 +176,5 @@ impl Sheet {
         let options = arrow_array::RecordBatchOptions::new()
             .with_row_count(Some(std::mem::take(&mut self.rows)));
         RecordBatch::try_new_with_options(self.shape.schema.clone(), columns, &options)
-    }
-}
-
-fn intern(texts: &mut Vec<String>, known: &mut HashMap<Vec<u8>, i32>, text: &[u8]) -> i32 {
-    if let Some(&place) = known.get(text) {
-        return place;
-    }
-    let place = i32::try_from(texts.len()).unwrap_or(i32::MAX);
-    texts.push(String::from_utf8_lossy(text).into_owned());
-    known.insert(text.to_vec(), place);
-    place
-}
-
-impl Column {
-    fn new(kind: Kind) -> Column {
-        match kind {
-            Kind::Int => Column::Whole(Vec::new()),
-            Kind::Unsigned => Column::Unsigned(Vec::new()),
-            Kind::Float => Column::Real(Vec::new()),
-            Kind::Label => {
-                Column::Label { texts: Vec::new(), known: HashMap::new(), rows: Vec::new() }
-            }
-        }
-    }
-
-    /// Holes up to a number of rows. A column without holes is kept without their map.
-    fn fill(&mut self, count: usize) {
-        match self {
-            Column::Whole(rows) if rows.len() < count => {
-                let mut holed: Vec<Option<i64>> = rows.drain(..).map(Some).collect();
-                holed.resize(count, None);
-                *self = Column::Int(holed);
-            }
-            Column::Real(rows) if rows.len() < count => {
-                let mut holed: Vec<Option<f64>> = rows.drain(..).map(Some).collect();
-                holed.resize(count, None);
-                *self = Column::Float(holed);
-            }
-            Column::Int(rows) => rows.resize(count, None),
-            Column::Unsigned(rows) => rows.resize(count, None),
-            Column::Float(rows) => rows.resize(count, None),
-            Column::Label { rows, .. } => rows.resize(count, None),
-            Column::Whole(_) | Column::Real(_) => {}
-        }
-    }
-
-    fn take(&mut self) -> Result<ArrayRef, ArrowError> {
-        use std::mem::take;
-        Ok(match self {
-            Column::Whole(rows) => Arc::new(Int64Array::from(take(rows))),
-            Column::Int(rows) => Arc::new(Int64Array::from(take(rows))),
-            Column::Unsigned(rows) => Arc::new(UInt64Array::from(take(rows))),
-            Column::Real(rows) => Arc::new(Float64Array::from(take(rows))),
-            Column::Float(rows) => Arc::new(Float64Array::from(take(rows))),
-            // What was seen stays: the same text keeps its number over all batches.
-            Column::Label { texts, rows, .. } => {
-                let texts = StringArray::from_iter_values(texts.iter());
-                let rows = Int32Array::from(take(rows));
-                Arc::new(DictionaryArray::<Int32Type>::try_new(rows, Arc::new(texts))?)
-            }
-        })
     }
 }

@@ -1,36 +1,97 @@
 //! A table that Python holds: it knows how to be read, and is read anew by whoever takes it.
 
-use arrow_array::cast::AsArray as _;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt64Type};
-use arrow_array::{Array, RecordBatch};
-use arrow_schema::DataType;
+use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
+use arrow_schema::SchemaRef;
 use arrow_schema::ffi::FFI_ArrowSchema;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
 
+use crate::asked::{Asked, Way};
+use crate::cell::append;
 use crate::feed::Feed;
-use crate::scan::Scan;
+use crate::scan::{ROWS, Scan};
+
+/// Where rows come from.
+enum Origin {
+    /// A log, read anew each time.
+    Scan(Scan),
+    /// Somebody who is asked anew each time.
+    Asked(Asked),
+    /// They are here.
+    Held(Vec<RecordBatch>, SchemaRef),
+}
 
 /// A table, not yet read.
 #[pyclass(frozen, module = "netra")]
 pub(crate) struct Table {
-    scan: Scan,
+    origin: Origin,
 }
 
 impl Table {
     pub(crate) fn new(scan: Scan) -> Table {
-        Table { scan }
+        Table { origin: Origin::Scan(scan) }
     }
 
-    fn feed(&self) -> PyResult<Feed> {
-        Ok(Feed::start(self.scan.clone())?)
+    fn schema(&self) -> SchemaRef {
+        match &self.origin {
+            Origin::Scan(scan) => scan.schema(),
+            Origin::Asked(asked) => asked.schema.clone(),
+            Origin::Held(_, schema) => schema.clone(),
+        }
     }
+
+    /// All batches, of a log in as few as possible if `whole`, while Ctrl-C gets through.
+    fn each(
+        &self,
+        py: Python<'_>,
+        whole: bool,
+        mut take: impl FnMut(RecordBatch) -> PyResult<()>,
+    ) -> PyResult<()> {
+        let mut feed = match &self.origin {
+            Origin::Scan(scan) => start(scan, if whole { usize::MAX } else { ROWS })?,
+            Origin::Asked(asked) => asked.feed(py)?,
+            Origin::Held(batches, _) => return batches.iter().cloned().try_for_each(take),
+        };
+        while let Some(batch) = feed.next_for(py)? {
+            take(batch)?;
+        }
+        Ok(())
+    }
+}
+
+/// Batches of about so many rows.
+fn start(scan: &Scan, rows: usize) -> PyResult<Feed> {
+    let scan = scan.clone();
+    Ok(Feed::start(scan.schema(), None, move |outlet| scan.run(outlet, rows))?)
 }
 
 #[pymethods]
 impl Table {
+    /// The rows that a program writes to its standard output.
+    #[staticmethod]
+    fn of_program(py: Python<'_>, program: String, arguments: Vec<String>) -> PyResult<Table> {
+        let asked = Asked::new(py, Way::Program(program, arguments))?;
+        Ok(Table { origin: Origin::Asked(asked) })
+    }
+
+    /// The rows that a server sends; the function asks it, and gives what can be read from.
+    #[staticmethod]
+    fn of_server(py: Python<'_>, ask: Py<PyAny>) -> PyResult<Table> {
+        Ok(Table { origin: Origin::Asked(Asked::new(py, Way::Server(ask))?) })
+    }
+
+    /// The same with all rows in memory, read while Ctrl-C gets through. Whoever takes it copies nothing.
+    fn gathered(&self, py: Python<'_>) -> PyResult<Table> {
+        let mut batches = Vec::new();
+        self.each(py, true, |batch| {
+            batches.push(batch);
+            Ok(())
+        })?;
+        Ok(Table { origin: Origin::Held(batches, self.schema()) })
+    }
+
     /// Arrow's C stream interface: pyarrow, Polars, DuckDB and pandas read tables through it.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
@@ -40,13 +101,20 @@ impl Table {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // The interface allows to answer with one's own schema.
         drop(requested_schema);
-        let stream = FFI_ArrowArrayStream::new(Box::new(self.feed()?));
-        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+        let reader: Box<dyn RecordBatchReader + Send> = match &self.origin {
+            Origin::Scan(scan) => Box::new(start(scan, ROWS)?),
+            Origin::Asked(asked) => Box::new(asked.feed(py)?),
+            Origin::Held(batches, schema) => {
+                let batches = batches.clone().into_iter().map(Ok);
+                Box::new(RecordBatchIterator::new(batches, schema.clone()))
+            }
+        };
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), c"arrow_array_stream")
     }
 
     /// Arrow's C schema interface.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let schema = FFI_ArrowSchema::try_from(self.scan.schema().as_ref())
+        let schema = FFI_ArrowSchema::try_from(self.schema().as_ref())
             .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
@@ -54,17 +122,16 @@ impl Table {
     /// The names of the columns.
     #[getter]
     fn columns(&self) -> Vec<String> {
-        self.scan.schema().fields().iter().map(|field| field.name().clone()).collect()
+        self.schema().fields().iter().map(|field| field.name().clone()).collect()
     }
 
     /// How many rows there are. Reads the table.
     fn count(&self, py: Python<'_>) -> PyResult<usize> {
-        let mut feed = self.feed()?;
         let mut rows = 0;
-        while let Some(batch) = py.detach(|| feed.next()) {
-            rows += whole(batch)?.num_rows();
-            py.check_signals()?;
-        }
+        self.each(py, false, |batch| {
+            rows += batch.num_rows();
+            Ok(())
+        })?;
         Ok(rows)
     }
 
@@ -72,14 +139,10 @@ impl Table {
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let names = self.columns();
         let lists: Vec<Bound<'py, PyList>> = names.iter().map(|_| PyList::empty(py)).collect();
-        let mut feed = self.feed()?;
-        while let Some(batch) = py.detach(|| feed.next()) {
-            let batch = whole(batch)?;
-            for (list, column) in lists.iter().zip(batch.columns()) {
-                append(list, column)?;
-            }
-            py.check_signals()?;
-        }
+        self.each(py, false, |batch| {
+            let mut columns = lists.iter().zip(batch.columns());
+            columns.try_for_each(|(list, column)| append(list, column))
+        })?;
         let dict = PyDict::new(py);
         for (name, list) in names.iter().zip(lists) {
             dict.set_item(name, list)?;
@@ -89,30 +152,5 @@ impl Table {
 
     fn __repr__(&self) -> String {
         format!("<netra table: {}>", self.columns().join(", "))
-    }
-}
-
-fn whole(batch: Result<RecordBatch, arrow_schema::ArrowError>) -> PyResult<RecordBatch> {
-    batch.map_err(|error| PyRuntimeError::new_err(error.to_string()))
-}
-
-fn append(list: &Bound<'_, PyList>, column: &dyn Array) -> PyResult<()> {
-    match column.data_type() {
-        DataType::Int64 => {
-            column.as_primitive::<Int64Type>().iter().try_for_each(|value| list.append(value))
-        }
-        DataType::UInt64 => {
-            column.as_primitive::<UInt64Type>().iter().try_for_each(|value| list.append(value))
-        }
-        DataType::Float64 => {
-            column.as_primitive::<Float64Type>().iter().try_for_each(|value| list.append(value))
-        }
-        _ => {
-            let labels = column.as_dictionary::<Int32Type>();
-            let texts = labels.values().as_string::<i32>();
-            labels.keys().iter().try_for_each(|key| {
-                list.append(key.map(|key| texts.value(key.unsigned_abs() as usize)))
-            })
-        }
     }
 }

@@ -3,6 +3,7 @@
 
 import type { Report } from "../model";
 import type { Update } from "./model";
+import { analyses } from "./analyses";
 import { Bands } from "./bands";
 import { type Controls, Strip } from "./strip";
 import { Columns, inflate } from "../column";
@@ -58,7 +59,7 @@ export class JobPage {
     this.#live = pictures(this.#page, this.#history);
     this.#page.plots.push(...this.#live);
     this.node = h("div", { class: "live" }, top("jobs"), this.#head, this.#strip.node,
-      h("div", { class: "live-panes" }, this.#side, h("div", { class: "views" }, ...this.#live.map((one) => one.figure))), this.#beside, this.#report);
+      h("div", { class: "live-panes" }, this.#side, h("div", { class: "views" }, ...this.#live.map((one) => one.figure))), this.#beside, this.#report, analyses(key));
     document.body.append(this.#page.tip.node, this.#page.tip.spoken);
     keys(this.#page.store);
     addEventListener("netra-theme", () => { this.#page.repaint(); this.#draw(true); });

@@ -6,11 +6,11 @@
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 
 use super::measured::{self, Row, Target};
 use super::parse;
-use crate::place::output;
+use crate::place::{output, run as start, target};
 use crate::{install, python};
 
 const ROUNDS: usize = 5;
@@ -35,6 +35,15 @@ took = time.perf_counter() - start
 rows = sum(len(one['read_segments']) + len(one['write_segments']) for one in report.records['DXT_POSIX'])
 print(took, rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 ";
+/// Reads calls of a store into a data frame.
+const STORE: &str = "
+import sys, time
+import netra, pandas, pyarrow
+store = netra.store(sys.argv[1])
+start = time.perf_counter()
+frame = store.sql('SELECT rank, t, duration, \"offset\", bytes FROM events').to_pandas()
+print(time.perf_counter() - start, len(frame), 0)
+";
 const IMPORT: &str = "
 import time
 start = time.perf_counter()
@@ -49,8 +58,14 @@ struct Said {
     peak_mib: f64,
 }
 
-/// `cargo xtask bench python`.
-pub(crate) fn run(_: &[String]) -> Result<()> {
+/// `cargo xtask bench python [--program NETRA]`: with an optimised program that has the store, rows from one are
+/// measured too.
+pub(crate) fn run(words: &[String]) -> Result<()> {
+    let program = match words {
+        [] => None,
+        [name, program] if name == "--program" => Some(program),
+        _ => bail!("usage: cargo xtask bench python [--program NETRA]"),
+    };
     let programs = parse::build()?;
     let many = parse::segments(&programs)?;
     let traced = parse::largest_trace(&programs)?;
@@ -75,34 +90,58 @@ pub(crate) fn run(_: &[String]) -> Result<()> {
         target,
     };
     let peer = Some(("PyDarshan, dtype='pandas'".to_owned(), theirs.seconds));
-    measured::keep(
-        "python",
-        &[
-            row(name.clone(), SECONDS, ours.seconds, peer, Target::RatioAtLeast(20.0)),
-            row(name, SECONDS, ours.seconds, None, Target::Below(0.1)),
-            row(
-                format!("{} segments into a data frame", large.rows),
-                SECONDS,
-                large.seconds,
-                None,
-                Target::Below(3.0),
-            ),
-            row("memory of the same".into(), "MiB", large.peak_mib, None, Target::Below(1024.0)),
-            Row {
-                command: "import netra".into(),
-                ..row("import".into(), SECONDS, import.seconds, None, Target::Below(0.05))
-            },
-        ],
-    )
+    let mut rows = vec![
+        row(name.clone(), SECONDS, ours.seconds, peer, Target::RatioAtLeast(20.0)),
+        row(name, SECONDS, ours.seconds, None, Target::Below(0.1)),
+        row(
+            format!("{} segments into a data frame", large.rows),
+            SECONDS,
+            large.seconds,
+            None,
+            Target::Below(3.0),
+        ),
+        row("memory of the same".into(), "MiB", large.peak_mib, None, Target::Below(1024.0)),
+        Row {
+            command: "import netra".into(),
+            ..row("import".into(), SECONDS, import.seconds, None, Target::Below(0.05))
+        },
+    ];
+    if let Some(program) = program {
+        let said = from_store(&python, program, &many)?;
+        rows.push(Row {
+            name: format!("a row from a store into a data frame, of {}", said.rows),
+            unit: "ns",
+            command: "netra.store(DIR).sql('SELECT rank, t, duration, \"offset\", bytes FROM events').to_pandas()".into(),
+            value: said.seconds * 1e9 / said.rows,
+            peer: Some(("SOS, as published".to_owned(), 25_000.0)),
+            // Five million a second.
+            target: Target::Below(200.0),
+        });
+    }
+    measured::keep("python", &rows)
+}
+
+/// The same segments, kept in a store.
+fn from_store(python: &Path, program: &str, log: &Path) -> Result<Said> {
+    let store = target().join("bench/python-store");
+    if !store.exists() {
+        start(Command::new(program).args(["import", "--store"]).arg(&store).arg(log))?;
+    }
+    let mut ask = Command::new(python);
+    ask.args(["-c", STORE]).arg(&store).env("NETRA_PROGRAM", program);
+    read(&output(&mut ask)?)
 }
 
 fn say(python: &Path, code: &str, log: &Path) -> Result<Said> {
-    let bytes = output(Command::new(python).args(["-c", code]).arg(log))?;
-    let text = String::from_utf8_lossy(&bytes);
+    read(&output(Command::new(python).args(["-c", code]).arg(log))?)
+}
+
+fn read(bytes: &[u8]) -> Result<Said> {
+    let text = String::from_utf8_lossy(bytes);
     let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     match numbers[..] {
         [seconds, rows, peak] => Ok(Said { seconds, rows, peak_mib: peak / 1024.0 }),
-        _ => anyhow::bail!("expected three numbers, got {text:?}"),
+        _ => bail!("expected three numbers, got {text:?}"),
     }
 }
 

@@ -72,6 +72,7 @@ pub(crate) struct Asking {
 pub(crate) struct Asker {
     pub(crate) runtime: tokio::runtime::Runtime,
     pub(crate) session: Session,
+    pub(crate) ground: Ground,
 }
 
 impl Asking {
@@ -91,7 +92,8 @@ impl Asking {
             timeout: self.timeout.map(Duration::from_secs),
             ..Limits::default()
         };
-        let session = Session::new(store, Who::Administrator, &Ground::new(&limits)?);
-        Ok(Asker { runtime, session })
+        let ground = Ground::new(&limits)?;
+        let session = Session::new(store, Who::Administrator, &ground);
+        Ok(Asker { runtime, session, ground })
     }
 }

@@ -1,6 +1,8 @@
 //! The commands: one file each, one row here.
 
 mod account;
+#[cfg(feature = "store")]
+mod analyse;
 mod calling;
 mod compare;
 mod convert;
@@ -110,6 +112,9 @@ pub(crate) enum Command {
     /// Show what a job of the store did, call by call
     #[cfg(feature = "store")]
     Events(events::Args),
+    /// Run an analysis module over the store
+    #[cfg(feature = "store")]
+    Analyse(analyse::Args),
     /// Make a line for the file of users who may ask over a network
     #[cfg(feature = "store")]
     Password(password::Args),
@@ -142,6 +147,8 @@ impl Command {
             Command::Jobs(args) => return jobs::run(args),
             #[cfg(feature = "store")]
             Command::Events(args) => return events::run(args),
+            #[cfg(feature = "store")]
+            Command::Analyse(args) => return analyse::run(&args),
             #[cfg(feature = "store")]
             Command::Password(args) => return password::run(&args),
             #[cfg(feature = "store")]

@@ -85,6 +85,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         render: form.render(),
         live: Live::default(),
         plain: args.form == As::Plain,
+        lines: args.form == As::JsonLines,
         written: 0,
         missed: 0,
     };
@@ -102,7 +103,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
             }
             Received::Missed(loss) => {
                 face.live.missed();
-                face.missed = face.missed.saturating_add(loss.events);
+                face.missing(loss.events)?;
                 eprintln!("netra: {} missed here: this end was too slow", loss.events);
             }
             Received::Nothing => face.out.flush()?,
@@ -125,6 +126,8 @@ struct Face {
     render: Box<dyn Render>,
     live: Live,
     plain: bool,
+    /// Whether gaps are told among what comes.
+    lines: bool,
     written: u64,
     missed: u64,
 }
@@ -145,7 +148,7 @@ impl Face {
                 let image = subscriber.image(&batch.head.producer);
                 let told = self.live.batch(batch, image, &mut *self.render, &mut self.out)?;
                 self.written += told.written;
-                self.missed = self.missed.saturating_add(told.missing);
+                self.missing(told.missing)?;
                 if let Ok(Some(Payload::Ledger(account))) = batch.payload()
                     && account.is_final
                 {
@@ -153,6 +156,15 @@ impl Face {
                 }
             }
             Ok(None) | Err(_) => {}
+        }
+        Ok(())
+    }
+
+    /// So many are not here. In lines of JSON, whoever reads is told where.
+    fn missing(&mut self, events: u64) -> io::Result<()> {
+        self.missed = self.missed.saturating_add(events);
+        if self.lines && events > 0 {
+            writeln!(self.out, "{{\"missed\":{events}}}")?;
         }
         Ok(())
     }

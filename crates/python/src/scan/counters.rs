@@ -107,7 +107,7 @@ fn regular(scan: &Scan, source: &Source, module: Module, page: &mut Page<'_>) ->
         for (number, &value) in record.ints.iter().enumerate() {
             if is_id(module, number) {
                 let id = value.cast_unsigned();
-                page.sheet.unsigned(first + number, std::iter::once(Some(id)));
+                page.sheet.unsigned(first + number, std::iter::once(id));
             } else {
                 page.sheet.ints(first + number, std::iter::once(value));
             }
@@ -118,7 +118,7 @@ fn regular(scan: &Scan, source: &Source, module: Module, page: &mut Page<'_>) ->
         }
         if let Extra::File(file) = record.extra {
             let number = first + record.floats.len();
-            page.sheet.unsigned(number, std::iter::once(Some(file.0)));
+            page.sheet.unsigned(number, std::iter::once(file.0));
         }
         if !page.end(1) {
             return false;
@@ -139,7 +139,7 @@ impl Take for Placing<'_, '_> {
         let sheet = &mut self.page.sheet;
         match value {
             Value::Int(value) => sheet.ints(number, std::iter::once(value)),
-            Value::Unsigned(value) => sheet.unsigned(number, std::iter::once(Some(value))),
+            Value::Unsigned(value) => sheet.unsigned(number, std::iter::once(value)),
             Value::Float(value) => sheet.floats(number, std::iter::once(value)),
             Value::Text(text) => sheet.label(number, Some(text), 1),
         }

@@ -4,6 +4,7 @@ mod counters;
 mod heatmap;
 mod names;
 mod segments;
+mod trace;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use crate::feed::Outlet;
 use crate::sheet::{Head, Kind, Shape, Sheet};
 
 /// Rows of a batch, about: enough to make the work for each negligible, and to fit into a cache.
-const ROWS: usize = 1 << 16;
+pub(crate) const ROWS: usize = 1 << 16;
 
 /// A log and what it is called.
 pub(crate) struct Source {
@@ -31,6 +32,8 @@ pub(crate) enum Subject {
     Counters(Module),
     /// The trace of a module: a row a segment.
     Segments(Module),
+    /// netra's own trace: a row a call.
+    Calls,
     /// Bytes over time: a row a process, layer and bin.
     Heatmap,
     /// Names of records, with their file systems.
@@ -57,6 +60,7 @@ impl Subject {
         match self {
             Subject::Counters(module) => counters::heads(module, sources, &mut heads),
             Subject::Segments(_) => segments::heads(&mut heads),
+            Subject::Calls => trace::heads(&mut heads),
             Subject::Heatmap => heatmap::heads(&mut heads),
             Subject::Names => names::heads(&mut heads),
         }
@@ -69,11 +73,12 @@ impl Scan {
         self.shape.schema.clone()
     }
 
-    /// Goes through the logs. Ends early when nobody listens.
-    pub(crate) fn run(&self, outlet: &Outlet) {
+    /// Goes through the logs, in batches of about so many rows. Ends early when nobody listens.
+    pub(crate) fn run(&self, outlet: &Outlet, rows: usize) {
         let mut page = Page {
             sheet: Sheet::new(&self.shape),
             outlet,
+            rows,
             first: usize::from(self.sources.len() > 1),
             path: String::new(),
         };
@@ -82,6 +87,7 @@ impl Scan {
             let goes_on = match self.subject {
                 Subject::Counters(module) => counters::scan(self, source, module, &mut page),
                 Subject::Segments(module) => segments::scan(self, source, module, &mut page),
+                Subject::Calls => trace::scan(self, source, &mut page),
                 Subject::Heatmap => heatmap::scan(self, source, &mut page),
                 Subject::Names => names::scan(source, &mut page),
             };
@@ -103,6 +109,8 @@ impl Scan {
 struct Page<'a> {
     sheet: Sheet,
     outlet: &'a Outlet,
+    /// Rows of a batch.
+    rows: usize,
     /// The number of the table's first column behind that of the log.
     first: usize,
     path: String,
@@ -131,7 +139,7 @@ impl Page<'_> {
         let first = self.first;
         let place = log.names().place(id);
         self.sheet.ints(first + RANK, std::iter::repeat_n(rank.0, count));
-        self.sheet.unsigned(first + ID, std::iter::repeat_n(Some(id.0), count));
+        self.sheet.unsigned(first + ID, std::iter::repeat_n(id.0, count));
         self.sheet.label(first + FILE, place.name, count);
         self.sheet.label(first + MOUNT, Some(place.mount), count);
         self.sheet.label(first + KIND, Some(place.kind), count);
@@ -143,7 +151,7 @@ impl Page<'_> {
             self.sheet.label(0, Some(self.path.as_bytes()), count);
         }
         self.sheet.end_rows(count);
-        self.sheet.rows() < ROWS || self.turn()
+        if self.sheet.rows() < self.rows { self.outlet.is_wanted() } else { self.turn() }
     }
 
     fn turn(&mut self) -> bool {

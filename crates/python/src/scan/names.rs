@@ -15,7 +15,7 @@ pub(super) fn scan(source: &Source, page: &mut Page<'_>) -> bool {
     let names = source.log.names();
     for (id, name) in names.iter() {
         let place = names.place(id);
-        page.sheet.unsigned(first, std::iter::once(Some(id.0)));
+        page.sheet.unsigned(first, std::iter::once(id.0));
         page.sheet.label(first + 1, Some(name), 1);
         page.sheet.label(first + 2, Some(place.mount), 1);
         page.sheet.label(first + 3, Some(place.kind), 1);

@@ -1,7 +1,5 @@
 //! A trace: a row a segment.
 
-use std::iter::repeat_n;
-
 use netra_darshan::read::{Direction, Record};
 use netra_event::Module;
 
@@ -58,11 +56,8 @@ pub(super) fn scan(scan: &Scan, source: &Source, module: Module, page: &mut Page
             sheet.ints(first + LENGTH, piece.iter().map(|segment| segment.length));
             sheet.floats(first + START, piece.iter().map(|segment| segment.start));
             sheet.floats(first + END, piece.iter().map(|segment| segment.end));
-            match piece.first().and_then(|segment| segment.thread) {
-                None => sheet.unsigned(first + THREAD, repeat_n(None, count)),
-                Some(_) => {
-                    sheet.unsigned(first + THREAD, piece.iter().map(|segment| segment.thread));
-                }
+            if piece.first().is_some_and(|segment| segment.thread.is_some()) {
+                sheet.some_unsigned(first + THREAD, piece.iter().map(|segment| segment.thread));
             }
             if !page.end(count) {
                 return false;

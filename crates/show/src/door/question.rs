@@ -106,6 +106,17 @@ impl Events {
     }
 }
 
+/// The table of an analysis module with these parameters, each `name=value`.
+#[must_use]
+pub fn analyse(name: &str, parameters: &[String]) -> String {
+    let mut words = text(name);
+    for parameter in parameters {
+        words.push_str(", ");
+        words.push_str(&text(parameter));
+    }
+    format!("SELECT * FROM analyse({words})")
+}
+
 /// A point in time, so many seconds after another in microseconds since 1970, as SQL reads it.
 #[must_use]
 pub fn after(began: i64, seconds: f64) -> String {

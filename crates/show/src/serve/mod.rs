@@ -5,6 +5,8 @@
 //! own jobs, an administrator all. Connections, bodies, followers and answers are bounded.
 //! Other machines are answered over TLS alone, unless whoever starts it says otherwise.
 
+#[cfg(feature = "store")]
+mod analyse;
 mod answer;
 mod asset;
 mod guard;

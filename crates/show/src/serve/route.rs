@@ -128,6 +128,26 @@ pub(super) const ROWS: &[Row] = &[
         public: false,
         handler: || get(super::sql::ask),
     },
+    #[cfg(feature = "store")]
+    Row {
+        path: "/api/analyse",
+        method: "get",
+        says: "The analysis modules that can be named, with their parameters.",
+        query: &[],
+        answer: JSON,
+        public: false,
+        handler: || get(super::analyse::list),
+    },
+    #[cfg(feature = "store")]
+    Row {
+        path: "/api/analyse/{name}",
+        method: "get",
+        says: "The table that an analysis module makes of the rows that one may see; its parameters are those of the address.",
+        query: &[("format", "arrow, json, jsonl, csv or parquet; else the Accept header decides")],
+        answer: JSON,
+        public: false,
+        handler: || get(super::analyse::run),
+    },
     Row {
         path: "/api/stream",
         method: "get",

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::server::{Server, has, said};
+use crate::server::{Server, has, python, said};
 
 const FROM: &str = "2026-11-16T00:00:00Z";
 const TO: &str = "2026-11-16T00:10:00Z";
@@ -17,7 +17,11 @@ fn every_panel_gets_an_answer() {
     }
     let server = Server::start();
     let (mut asked, mut empty) = (0, Vec::new());
+    let python = python();
     for (place, sql) in questions() {
+        if sql.contains("analyse(") && python.is_none() {
+            continue;
+        }
         let sql = expanded(&sql);
         let (out, wrong) = said(&server.as_admin(&sql));
         assert!(wrong.is_empty(), "{place}: {wrong}\n{sql}");

@@ -4,11 +4,12 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
+use std::time::Duration;
 
 use netra_event::Bytes;
 use netra_show::door::postgres::{Listener, Settings, Tls, Users, entry, serve};
 use netra_store::Store;
-use netra_store::ask::{Ground, Limits, Who};
+use netra_store::ask::{Ground, Limits, Who, analysis};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -43,6 +44,7 @@ impl Server {
             ground: Ground::new(&Limits {
                 memory: Bytes(64 << 20),
                 spill: Bytes(128 << 20),
+                analysis: analysis(),
                 ..Limits::default()
             })
             .unwrap(),
@@ -85,6 +87,18 @@ fn users(folder: &Path) -> Users {
     std::fs::write(&path, lines.join("\n")).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
     Users::read(&path).unwrap()
+}
+
+/// The modules that netra brings along, with all the time that a busy machine needs.
+fn analysis() -> analysis::Settings {
+    let usual = analysis::Settings::usual();
+    let python = std::env::var_os("NETRA_TEST_PYTHON").map(PathBuf::from);
+    analysis::Settings {
+        folders: Vec::new(),
+        python: python.unwrap_or(usual.python),
+        time: Duration::from_secs(300),
+        ..usual
+    }
 }
 
 /// A Python with the packages that clients need, if the tests were given one.

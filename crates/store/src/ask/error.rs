@@ -33,6 +33,8 @@ pub enum Kind {
     Meaning,
     /// A value is not what its type needs: a text that is no number, a division by zero.
     Value,
+    /// An analysis module can not be used, or has failed.
+    Analysis,
     /// The store cannot be read.
     Store,
 }

@@ -10,6 +10,7 @@ use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use netra_event::Bytes;
 
+use super::analysis::{Analyses, Settings};
 use super::error::{Error, Kind};
 
 /// How much questions may cost.
@@ -23,11 +24,19 @@ pub struct Limits {
     pub spill_folder: Option<PathBuf>,
     /// How long one question may take.
     pub timeout: Option<Duration>,
+    /// Analysis modules: which, and what one may cost.
+    pub analysis: Settings,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { memory: Bytes(1 << 30), spill: Bytes(20 << 30), spill_folder: None, timeout: None }
+        Limits {
+            memory: Bytes(1 << 30),
+            spill: Bytes(20 << 30),
+            spill_folder: None,
+            timeout: None,
+            analysis: Settings::usual(),
+        }
     }
 }
 
@@ -38,6 +47,7 @@ pub struct Ground {
     pub(super) timeout: Option<Duration>,
     /// Parts that a question works on at a time.
     pub(super) partitions: usize,
+    pub(super) analyses: Arc<Analyses>,
 }
 
 /// Each part of a question needs room of its own, or sorting spills at every turn and has none left to merge.
@@ -63,6 +73,13 @@ impl Ground {
             .map_err(|error| Error::new(Kind::Store, format!("setting limits: {error}")))?;
         let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let partitions = cores.min(memory / ROOM).max(1);
-        Ok(Ground { runtime, timeout: limits.timeout, partitions })
+        let analyses = Arc::new(Analyses::new(limits.analysis.clone()));
+        Ok(Ground { runtime, timeout: limits.timeout, partitions, analyses })
+    }
+
+    /// The analysis modules that can be named.
+    #[must_use]
+    pub fn analyses(&self) -> &Analyses {
+        &self.analyses
     }
 }

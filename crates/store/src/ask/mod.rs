@@ -7,10 +7,12 @@
 //! - nothing can be changed: the plan is looked at before it runs (`guard`), and the tables' names are fixed (`catalog`);
 //! - memory, spill space and time have an end, and a question can be stopped ([`Ground`], [`Answer`]);
 //! - the words that users need beside the standard's (`function`, `view`);
+//! - analyses that sites and users bring along ([`analysis`]);
 //! - errors say what was probably meant ([`Error`]).
 //!
 //! There is no JSON, no HTTP and no PostgreSQL here: doors turn an [`Answer`] and an [`Error`] into those.
 
+pub mod analysis;
 mod answer;
 mod catalog;
 mod error;

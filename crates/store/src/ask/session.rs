@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::catalog::SchemaProvider as _;
+use datafusion::catalog::{SchemaProvider as _, TableFunctionImpl};
 use datafusion::common::config::Dialect;
 use datafusion::error::DataFusionError;
 use datafusion::execution::{SendableRecordBatchStream, SessionStateBuilder};
@@ -12,6 +12,7 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement;
 
+use super::analysis::{self, Analyses, Results};
 use super::answer::{Answer, Bounds, Stopper};
 use super::catalog::{Catalogs, Tables};
 use super::error::{Error, Kind};
@@ -33,6 +34,9 @@ pub struct Session {
     tables: Arc<Tables>,
     stopper: Stopper,
     timeout: Option<Duration>,
+    analyses: Arc<Analyses>,
+    /// What they made for this session.
+    results: Arc<Results>,
 }
 
 impl std::fmt::Debug for Session {
@@ -59,7 +63,16 @@ impl Session {
         for function in function::scalar() {
             context.register_udf(function);
         }
-        Session { context, tables, stopper: Stopper::default(), timeout: ground.timeout }
+        let results = Arc::new(Results::default());
+        context.register_udtf(analysis::NAME, Arc::clone(&results) as Arc<dyn TableFunctionImpl>);
+        Session {
+            context,
+            tables,
+            stopper: Stopper::default(),
+            timeout: ground.timeout,
+            analyses: Arc::clone(&ground.analyses),
+            results,
+        }
     }
 
     /// DataFusion's context, for a door that needs to plan by itself. It cannot change anything either.
@@ -119,9 +132,25 @@ impl Session {
         }
     }
 
-    /// What a statement means, if it only reads.
+    /// What a statement means, if it only reads. Analyses that it names are run here: their columns belong to the plan.
     pub async fn plan(&self, mut statement: Statement) -> super::Result<LogicalPlan> {
         guard::statement(&statement)?;
+        if let Statement::Statement(inner) = &mut statement {
+            analysis::resolve(self, &self.analyses, &self.results, inner).await?;
+        }
+        self.planned(statement).await
+    }
+
+    /// The same for a statement that may name no analysis.
+    pub(super) async fn plan_plain(&self, mut statement: Statement) -> super::Result<LogicalPlan> {
+        guard::statement(&statement)?;
+        if let Statement::Statement(inner) = &mut statement {
+            analysis::refuse(inner)?;
+        }
+        self.planned(statement).await
+    }
+
+    async fn planned(&self, mut statement: Statement) -> super::Result<LogicalPlan> {
         if let Statement::Statement(inner) = &mut statement {
             name::resolve(inner);
             job::resolve(self, inner).await?;

@@ -45,6 +45,7 @@ fn state(kind: Kind) -> &'static str {
         Kind::Unsupported => "0A000",
         Kind::Meaning => "42000",
         Kind::Value => "22000",
+        Kind::Analysis => "38000",
         Kind::Store => "58000",
         _ => "XX000",
     }

@@ -20,6 +20,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use netra_store::ask::analysis::Analyses;
 use netra_store::ask::{Error, Ground, Session, Source, Who};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Mutex, Semaphore};
@@ -92,6 +93,11 @@ impl Stored {
             sums: Mutex::default(),
         };
         Ok(Stored { inner: Arc::new(inner) })
+    }
+
+    /// The analysis modules that its questions may name.
+    pub(super) fn analyses(&self) -> &Analyses {
+        self.inner.ground.analyses()
     }
 
     /// A session of somebody; nothing where no rows can be theirs.

@@ -1,0 +1,151 @@
+//! A column that grows until it is part of a batch. Values go where Arrow wants them, and are not moved again.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::builder::NullBufferBuilder;
+use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int32Type, Int64Type, UInt64Type};
+use arrow_array::{
+    Array as _, ArrayRef, DictionaryArray, PrimitiveArray, StringArray, new_null_array,
+};
+use arrow_schema::ArrowError;
+
+use crate::sheet::Kind;
+
+/// A column of one of the kinds that our tables have.
+pub(crate) enum Column {
+    Int(Values<Int64Type>),
+    Unsigned(Values<UInt64Type>),
+    Float(Values<Float64Type>),
+    Label(Labels),
+}
+
+impl Column {
+    pub(crate) fn new(kind: Kind) -> Column {
+        match kind {
+            Kind::Int => Column::Int(Values::default()),
+            Kind::Unsigned => Column::Unsigned(Values::default()),
+            Kind::Float => Column::Float(Values::default()),
+            Kind::Label => Column::Label(Labels::default()),
+        }
+    }
+
+    /// Holes up to a number of rows.
+    pub(crate) fn fill(&mut self, count: usize) {
+        match self {
+            Column::Int(values) => values.fill(count),
+            Column::Unsigned(values) => values.fill(count),
+            Column::Float(values) => values.fill(count),
+            Column::Label(labels) => labels.rows.fill(count),
+        }
+    }
+
+    /// The rows so far; goes on empty.
+    pub(crate) fn take(&mut self) -> Result<ArrayRef, ArrowError> {
+        Ok(match self {
+            Column::Int(values) => Arc::new(values.take()),
+            Column::Unsigned(values) => Arc::new(values.take()),
+            Column::Float(values) => Arc::new(values.take()),
+            Column::Label(labels) => labels.take()?,
+        })
+    }
+}
+
+/// Numbers, and where there is none.
+pub(crate) struct Values<T: ArrowPrimitiveType> {
+    rows: Vec<T::Native>,
+    /// Holes before the first number: nothing is written down for them, because many columns have nothing else.
+    before: usize,
+    holes: NullBufferBuilder,
+}
+
+impl<T: ArrowPrimitiveType> Default for Values<T> {
+    fn default() -> Values<T> {
+        Values { rows: Vec::new(), before: 0, holes: NullBufferBuilder::new(0) }
+    }
+}
+
+impl<T: ArrowPrimitiveType> Values<T> {
+    /// Numbers for the next rows.
+    pub(crate) fn extend(&mut self, values: impl Iterator<Item = T::Native>) {
+        self.begin();
+        let before = self.rows.len();
+        self.rows.extend(values);
+        self.holes.append_n_non_nulls(self.rows.len() - before);
+    }
+
+    /// Numbers for the next rows, some of which may have none.
+    pub(crate) fn extend_some(&mut self, values: impl Iterator<Item = Option<T::Native>>) {
+        self.begin();
+        for value in values {
+            self.holes.append(value.is_some());
+            self.rows.push(value.unwrap_or_default());
+        }
+    }
+
+    /// The first number after holes.
+    fn begin(&mut self) {
+        let holes = std::mem::take(&mut self.before);
+        if holes > 0 {
+            self.rows.resize(holes, T::Native::default());
+            self.holes.append_n_nulls(holes);
+        }
+    }
+
+    fn fill(&mut self, count: usize) {
+        if self.rows.is_empty() {
+            self.before = count;
+        } else {
+            self.holes.append_n_nulls(count.saturating_sub(self.rows.len()));
+            self.rows.resize(count, T::Native::default());
+        }
+    }
+
+    fn take(&mut self) -> PrimitiveArray<T> {
+        let Values { rows, before, mut holes } = std::mem::take(self);
+        if rows.is_empty() {
+            // Zeroed by the system when it is looked at, which usually nobody does.
+            return PrimitiveArray::from(new_null_array(&T::DATA_TYPE, before).to_data());
+        }
+        PrimitiveArray::new(rows.into(), holes.finish())
+    }
+}
+
+/// Texts that repeat: each is kept once, and a number in each row.
+#[derive(Default)]
+pub(crate) struct Labels {
+    known: HashMap<Vec<u8>, i32>,
+    texts: Vec<String>,
+    /// The texts as they went out with the last batch.
+    given: Option<Arc<StringArray>>,
+    rows: Values<Int32Type>,
+}
+
+impl Labels {
+    /// The same text in the next `count` rows.
+    pub(crate) fn extend(&mut self, text: &[u8], count: usize) {
+        let place = self.place(text);
+        self.rows.extend(std::iter::repeat_n(place, count));
+    }
+
+    fn place(&mut self, text: &[u8]) -> i32 {
+        if let Some(&place) = self.known.get(text) {
+            return place;
+        }
+        let place = i32::try_from(self.texts.len()).unwrap_or(i32::MAX);
+        self.texts.push(String::from_utf8_lossy(text).into_owned());
+        self.known.insert(text.to_vec(), place);
+        place
+    }
+
+    /// What was seen stays: the same text keeps its number over all batches.
+    fn take(&mut self) -> Result<ArrayRef, ArrowError> {
+        let count = self.texts.len();
+        let texts = match self.given.take().filter(|texts| texts.len() == count) {
+            Some(texts) => texts,
+            None => Arc::new(StringArray::from_iter_values(&self.texts)),
+        };
+        self.given = Some(Arc::clone(&texts));
+        Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(self.rows.take(), texts)?))
+    }
+}
