@@ -52,9 +52,9 @@ fn same(site: &Site, key: &str) {
     assert_eq!(live.lines().count(), imported.lines().count());
     for question in [
         "SELECT t, layer, op, file_system, sum(calls), sum(bytes), sum(time), max(slowest), sum(failed) FROM activity \
-         GROUP BY ALL ORDER BY ALL",
+         GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4",
         "SELECT layer, function, file, sum(calls), sum(bytes), sum(time), max(slowest) FROM functions \
-         GROUP BY ALL ORDER BY ALL",
+         GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
         "SELECT * EXCLUDE (log) FROM jobs",
         "SELECT * FROM processes ORDER BY process",
         "SELECT * FROM files ORDER BY file_id, file",
