@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn a_program_is_named_without_its_folder() {
-        assert_eq!(program("/opt/bin/wave", "wave -n 4"), "wave");
+        assert_eq!(program("/apps/bin/wave", "wave -n 4"), "wave");
         assert_eq!(program("", "./wave -n 4"), "wave");
         assert_eq!(program("", ""), "");
     }

@@ -53,8 +53,11 @@ pub(super) struct Part {
     pub(super) condition: Option<String>,
 }
 
-/// What a filter of a table asks for: parameters, and whether they must be given.
-pub(super) const FILTERS: [(&str, &[(&str, Type, bool)]); 4] = [
+/// A parameter that a filter asks for, and whether it must be given.
+type Asked = (&'static str, Type, bool);
+
+/// The filters of a table, and what each asks for.
+pub(super) const FILTERS: [(&str, &[Asked]); 4] = [
     ("job", &[("job", Type::Text, true)]),
     ("rank", &[("ranks", Type::Ints, false)]),
     ("time", &[("since", Type::Time, false), ("until", Type::Time, false)]),

@@ -178,7 +178,7 @@ mod tests {
         std::fs::create_dir(&inner).unwrap();
         std::fs::write(folder.path().join("outer.py"), "").unwrap();
         for name in ["../outer", "outer", "", "/etc/passwd", "a-b", "1a"] {
-            let error = find(&[inner.clone()], name).unwrap_err();
+            let error = find(std::slice::from_ref(&inner), name).unwrap_err();
             assert!(error.message.starts_with("there is no analysis"), "{error}");
         }
         let error = find(&[inner], "slow_rank").unwrap_err();
