@@ -65,11 +65,14 @@ struct SiteSum {
     took: u64,
 }
 
+/// A read or write, and the place in the program that made it.
+type Placed = (TraceRow, Option<u32>);
+
 /// One process while its calls are added.
 pub(super) struct Process {
     rank: Option<u32>,
     /// Reads and writes by what makes a run.
-    moved: BTreeMap<(u32, Layer, Direction), Vec<(TraceRow, Option<u32>)>>,
+    moved: BTreeMap<(u32, Layer, Direction), Vec<Placed>>,
     threads: u64,
 }
 

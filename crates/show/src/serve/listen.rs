@@ -62,7 +62,7 @@ impl axum::serve::Listener for Bounded {
                     stream.set_nodelay(true).ok();
                     let silence = Box::pin(tokio::time::sleep(PATIENCE));
                     let wire = match &self.tls {
-                        Some(tls) => Wire::Begins(tls.0.accept(stream)),
+                        Some(tls) => Wire::Begins(Box::new(tls.0.accept(stream))),
                         None => Wire::Plain(stream),
                     };
                     return (Patient { wire, silence, _place: place }, from);
@@ -82,7 +82,7 @@ impl axum::serve::Listener for Bounded {
 /// never ends it keeps nobody else waiting.
 enum Wire {
     Plain(TcpStream),
-    Begins(Accept<TcpStream>),
+    Begins(Box<Accept<TcpStream>>),
     Secret(Box<TlsStream<TcpStream>>),
 }
 
@@ -100,7 +100,7 @@ impl Wire {
     /// The connection, once TLS stands where it is asked for.
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Pin<&mut dyn Bytes>>> {
         if let Wire::Begins(begins) = self {
-            match std::task::ready!(Pin::new(begins).poll(cx)) {
+            match std::task::ready!(Pin::new(&mut **begins).poll(cx)) {
                 Ok(stream) => *self = Wire::Secret(Box::new(stream)),
                 Err(error) => return Poll::Ready(Err(error)),
             }

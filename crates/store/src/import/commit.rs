@@ -27,10 +27,13 @@ const FIRST: &str = "processes";
 /// The last table of a group: what stands here is whole.
 const LAST: &str = "imports";
 
+/// The file that whoever imports holds.
+pub(crate) const LOCK: &str = "import.lock";
+
 /// Takes care that nobody else imports into a store in a directory at the same time.
 pub(super) fn alone(store: &Store) -> Result<Option<File>> {
     let Some(folder) = store.place().path() else { return Ok(None) };
-    let path = folder.join("import.lock");
+    let path = folder.join(LOCK);
     let file = File::options().create(true).append(true).open(&path);
     let file = file.map_err(Error::io("opening", &path))?;
     match file.try_lock() {

@@ -6,7 +6,7 @@
 //! died; each table then has all of its rows or none, and gets what it lacks. Traces too large for one
 //! group go ahead of it in numbered pieces, which a table takes once.
 
-mod commit;
+pub(crate) mod commit;
 pub mod connector;
 mod files;
 mod find;

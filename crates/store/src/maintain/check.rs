@@ -8,6 +8,7 @@ use datafusion::prelude::SessionContext;
 use deltalake::logstore::object_store::ObjectStoreExt as _;
 use deltalake::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
+use crate::import::commit::LOCK;
 use crate::schema::{self, TABLES, Table};
 use crate::{Error, Result, Store};
 
@@ -50,7 +51,7 @@ impl Store {
         let mut problems = Vec::new();
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
-            if schema::table(&name).is_none() {
+            if schema::table(&name).is_none() && name != LOCK {
                 problems.push(Problem { about: name, what: "is no table of a store".to_owned() });
             }
         }
