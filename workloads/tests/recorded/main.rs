@@ -14,7 +14,7 @@ use anyhow::{Context as _, Result, bail};
 use netra_e2e::{Job, Log, Tool};
 use netra_event::segment::View;
 use netra_event::{Event, Function, Kind, Layer};
-use netra_workloads::catalogue::{self, Library, Workload};
+use netra_workloads::catalogue::{self, Language, Library, Workload};
 use netra_workloads::expected::{Counts, File};
 use netra_workloads::{Expected, Launch, Missing, Mpi, compile};
 use runtime::Runtime;
@@ -42,6 +42,10 @@ fn judge_all(name: &str) {
                 "{name} {}: not run: Debian builds PnetCDF for its own Open MPI alone",
                 runtime.name
             );
+            continue;
+        }
+        if workload.language == Language::Fortran && runtime.has_no_fortran() {
+            println!("{name} {}: not run: it comes without a Fortran library", runtime.name);
             continue;
         }
         let last = workload.trials.last().filter(|_| !runtime.is_foreign());

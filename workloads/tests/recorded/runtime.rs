@@ -38,6 +38,12 @@ impl Runtime {
         self.launcher.is_some()
     }
 
+    /// Whether it has no interface for Fortran: Open MPI's is a library of its own, and PyPI's package leaves it out.
+    /// Debian's would bring the rest of an older Open MPI into the process.
+    pub(crate) fn has_no_fortran(&self) -> bool {
+        self.is_foreign() && self.built_for == Mpi::OpenMpi
+    }
+
     /// Makes a command that starts ranks with the library it was built for start them with this one.
     pub(crate) fn adopt(&self, command: Command, ranks: u32) -> Result<Command> {
         let Some(launcher) = &self.launcher else { return Ok(command) };
