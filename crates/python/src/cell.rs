@@ -90,6 +90,10 @@ fn labels(list: &Bound<'_, PyList>, column: &dyn Array) -> PyResult<()> {
     let labels = column.as_any_dictionary();
     let known = PyList::empty(list.py());
     append(&known, labels.values())?;
+    if labels.values().is_empty() {
+        // Every row is without a value, and there are no keys to ask for.
+        return (0..column.len()).try_for_each(|_| list.append(list.py().None()));
+    }
     for (row, key) in labels.normalized_keys().into_iter().enumerate() {
         if column.is_null(row) {
             list.append(list.py().None())?;
