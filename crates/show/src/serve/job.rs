@@ -78,8 +78,11 @@ pub(super) async fn one(
         let (work, wanted, now) = (stored.clone(), key.clone(), seconds(served.clock.now()));
         let found = stored.within(super::stored::update(work, session, wanted, now)).await;
         match found {
-            Some(Ok(Some(value))) => return json_answer(&value),
-            Some(Ok(None)) => {}
+            // A running job's store lags behind what came here.
+            Some(Ok(Some(value))) if live.is_none() || value["state"] == "ended" => {
+                return json_answer(&value);
+            }
+            Some(Ok(_)) => {}
             // What this server has seen itself is better than nothing.
             _ if live.is_some() => {}
             Some(Err(says)) => return refuse(StatusCode::INTERNAL_SERVER_ERROR, &says),
@@ -91,13 +94,17 @@ pub(super) async fn one(
     live.map_or_else(|| no_job(&key), |value| json_answer(&value))
 }
 
-/// Whether this server knows a job as well as the store can: it runs, or all of it came here. One that was started
-/// when a job was nearly over knows only how it ended.
+/// Whether this server knows a job as well as the store can: its calls come here while it runs, or all of them came. One
+/// that was started when a job was over or nearly so has seen none, and may never be told that it ended.
 #[cfg(feature = "store")]
 pub(super) fn is_known_well(served: &Served, user: &User, key: &str) -> bool {
     let state = served.live.lock();
     let job = seen(&state, user, key);
-    job.is_some_and(|job| job.end().is_none() || job.completeness().is_complete)
+    let follows = |job: &Job| job.processes.values().any(|process| process.newest > 0);
+    job.is_some_and(|job| match job.end() {
+        None => follows(job),
+        Some(_) => job.completeness().is_complete,
+    })
 }
 
 /// The jobs that a user sees and asked for, newest first.
