@@ -52,20 +52,20 @@ const SCENES: &[Scene] = &[
     },
 ];
 
-/// What the recorded program does, where there is MPI: in each of thirty steps all ranks wait for one that
-/// writes its block in 512 pieces.
+/// What the recorded program does, where there is MPI: in each of many steps all ranks wait for one that takes
+/// longer, and each writes its block in 1024 pieces.
 const PARALLEL: &[&str] = &[
     "slow-rank",
     "--ranks",
     "4",
     "--steps",
-    "30",
+    "240",
     "--block",
     "1MiB",
     "--pieces",
-    "512",
+    "1024",
     "--delay",
-    "1000",
+    "20",
 ];
 
 /// And where there is none: a million and a half writes of 32 bytes.
