@@ -93,8 +93,8 @@ fn nothing_is_lost_when_server_and_daemon_are_killed_and_the_job_is_kept() {
         "{kept:#}"
     );
     assert_eq!(kept["completeness"]["complete"], true, "{kept:#}");
-    let (status, report) = ask(port, "/api/jobs/slurm.8/report", MINE).expect("an answer");
-    assert_eq!((status, &report["report"]["trust"]["complete"]), (200, &true.into()));
+    let (status, _) = ask(port, "/api/jobs/slurm.8/report", MINE).expect("an answer");
+    assert_eq!(status, 200);
     let (_, list) = ask(port, "/api/jobs", THEIRS).expect("an answer");
     assert_eq!(list["jobs"].as_array().map(Vec::len), Some(0));
 }
