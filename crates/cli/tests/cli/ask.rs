@@ -5,7 +5,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::netra::{Done, Place, python};
+use crate::import::netra as ask;
+use crate::netra::{Place, python};
 
 /// A place whose store holds the example.
 fn place() -> Place {
@@ -13,17 +14,6 @@ fn place() -> Place {
     let done = ask(&place, &["import", "wave.darshan"]);
     assert_eq!(done.code, 0, "{}", done.err);
     place
-}
-
-#[track_caller]
-fn ask(place: &Place, words: &[&str]) -> Done {
-    let mut command = place.command(words);
-    let done = command.env("NETRA_STORE", place.path("store")).output().expect("netra starts");
-    Done {
-        code: done.status.code().expect("netra ends by itself, not by a signal"),
-        out: done.stdout,
-        err: String::from_utf8(done.stderr).expect("complaints are text"),
-    }
 }
 
 /// The rows of a question as JSON.

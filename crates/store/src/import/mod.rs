@@ -6,7 +6,7 @@
 //! died; each table then has all of its rows or none, and gets what it lacks. Traces too large for one
 //! group go ahead of it in numbered pieces, which a table takes once.
 
-pub(crate) mod commit;
+mod commit;
 pub mod connector;
 mod files;
 mod find;
@@ -31,6 +31,7 @@ use futures::StreamExt as _;
 use crate::{Result, Store};
 use commit::Committer;
 
+pub(crate) use commit::LOCK;
 pub use find::find;
 pub use identity::Identity;
 pub use source::Source;

@@ -8,7 +8,7 @@ use datafusion::prelude::SessionContext;
 use deltalake::logstore::object_store::ObjectStoreExt as _;
 use deltalake::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-use crate::import::commit::LOCK;
+use crate::import::LOCK;
 use crate::schema::{self, TABLES, Table};
 use crate::{Error, Result, Store};
 
