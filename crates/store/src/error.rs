@@ -83,6 +83,12 @@ pub enum Error {
         /// Where it should be.
         place: String,
     },
+    /// Others put the same files together, or let them expire, at the same time.
+    #[error("somebody else changed files of the table {table} first; nothing was changed here")]
+    Overtaken {
+        /// Its name.
+        table: &'static str,
+    },
     /// The table was written by a newer netra.
     #[error(
         "the table {table} has schema version {found}; this netra knows up to {known}: ask with a newer one"

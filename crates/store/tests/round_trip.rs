@@ -4,7 +4,9 @@
 mod folder;
 mod row;
 
-use std::sync::Arc;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 
 use datafusion::arrow::array::AsArray as _;
 use datafusion::arrow::datatypes::Int64Type;
@@ -13,7 +15,7 @@ use datafusion::arrow::util::pretty::pretty_format_batches;
 use datafusion::prelude::SessionContext;
 use folder::folder;
 use netra_store::schema::TABLES;
-use netra_store::{Mark, Place, Store};
+use netra_store::{Mark, Place, Step, Store, Watch};
 use row::rows;
 
 async fn ask(store: &Store, question: &str) -> Vec<RecordBatch> {
@@ -95,6 +97,50 @@ async fn two_writers_lose_nothing() {
     let store = Store::open(Place::directory(folder.path()).unwrap()).unwrap();
     assert_eq!(number(&store, "select count(*) from events").await, 60);
     assert_eq!(number(&store, "select count(distinct sequence) from events").await, 60);
+}
+
+/// Puts the same files together while somebody else is about to.
+#[derive(Debug, Default)]
+struct Rival {
+    place: OnceLock<PathBuf>,
+    made: OnceLock<(usize, usize)>,
+}
+
+impl Watch for Rival {
+    fn step(&self, step: Step, path: &str) -> io::Result<()> {
+        let Some(place) = self.place.get() else { return Ok(()) };
+        if step == Step::Named && path.ends_with(".parquet") {
+            self.made.get_or_init(|| {
+                let store = Store::open(Place::directory(place).unwrap()).unwrap();
+                let runtime = tokio::runtime::Runtime::new().unwrap();
+                let compact = || runtime.block_on(store.compact("events", 2)).unwrap();
+                std::thread::scope(|scope| scope.spawn(compact).join().unwrap())
+            });
+        }
+        Ok(())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_puts_files_together_second_changes_nothing() {
+    let folder = folder();
+    let rival = Arc::new(Rival::default());
+    let watch: Arc<dyn Watch> = Arc::clone(&rival) as _;
+    let store = Store::create(Place::watched(folder.path(), Some(watch)).unwrap()).unwrap();
+    let events = netra_store::schema::table("events").unwrap();
+    for turn in 0..3 {
+        store.append("events", &[rows(events, turn..turn + 1)], None).await.unwrap();
+    }
+    rival.place.set(folder.path().to_owned()).unwrap();
+    let second = store.compact("events", 2).await.unwrap_err().to_string();
+    assert_eq!(
+        second,
+        "somebody else changed files of the table events first; nothing was changed here"
+    );
+    assert_eq!(rival.made.get(), Some(&(3, 1)));
+    assert_eq!(number(&store, "select count(*) from events").await, 3);
+    assert_eq!(number(&store, "select count(distinct sequence) from events").await, 3);
+    assert_eq!(store.compact("events", 2).await.unwrap(), (0, 0));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -10,7 +10,7 @@ use netra_stream::told::Told;
 
 use super::LINGER;
 use crate::schema::{TABLES, Table};
-use crate::{Result, Store};
+use crate::{Error, Result, Store};
 
 /// How often tables are looked at.
 const EVERY: Duration = Duration::from_secs(30);
@@ -108,7 +108,11 @@ impl Work {
     async fn table(&self, table: &'static Table, rarely: bool) -> Result<()> {
         let name = table.name;
         self.store.checkpoint(name, COMMITS).await?;
-        self.store.compact(name, SMALL).await?;
+        match self.store.compact(name, SMALL).await {
+            // Another hub had the same idea.
+            Ok(_) | Err(Error::Overtaken { .. }) => {}
+            Err(error) => return Err(error),
+        }
         if rarely {
             let keep = self.rules.keep.get(name).copied();
             let limit = self.rules.limit.get(name).copied();

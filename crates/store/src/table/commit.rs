@@ -1,17 +1,18 @@
 //! A change of a table: new files, files that go, and how far somebody's work is in it, in one commit. Others may commit at the
 //! same time; then it is tried again on top of theirs.
 
+use std::collections::HashSet;
 use std::sync::PoisonError;
 use std::time::Duration;
 
 use datafusion::arrow::record_batch::RecordBatch;
 use deltalake::ObjectStore as _;
-use deltalake::kernel::transaction::{CommitBuilder, CommitProperties};
+use deltalake::kernel::transaction::{CommitBuilder, CommitProperties, TransactionError};
 use deltalake::kernel::{Action, Add, Transaction};
 use deltalake::logstore::object_store::ObjectStoreExt as _;
 use deltalake::logstore::object_store::{PutMode, PutOptions, PutPayload};
 use deltalake::protocol::{DeltaOperation, SaveMode};
-use deltalake::{DeltaTable, ObjectStoreError};
+use deltalake::{DeltaTable, DeltaTableError, ObjectStoreError};
 
 use super::encode::encode;
 use super::{Handle, Mark, add, fit, sorted, split};
@@ -207,6 +208,10 @@ impl Handle {
         self.look().await?;
         let gone = || Error::Gone { table: self.table.name, place: self.place.to_string() };
         let mut delta = self.caught_up().await?.ok_or_else(gone)?;
+        // The commit is checked against those made from here on. What others took out before would come back with what we put in.
+        if !self.holds(&actions) {
+            return Err(Error::Overtaken { table: self.table.name });
+        }
         // What is not needed for the commit itself is done later: its failure would look like the commit's.
         let properties = CommitProperties::default()
             .with_create_checkpoint(false)
@@ -216,9 +221,28 @@ impl Handle {
             .with_actions(actions)
             .build(Some(delta.snapshot().map_err(of())?), self.log.clone(), change.operation())
             .await;
-        let version = committed.map_err(of())?.version();
+        let version = committed.map_err(|error| self.refused(error))?.version();
         delta.load_version(version).await.map_err(of())?;
         self.take(delta, change)
+    }
+
+    /// Whether all files that go are part of the newest known version.
+    fn holds(&self, actions: &[Action]) -> bool {
+        let now = self.now();
+        let there: HashSet<&str> = now.parts.iter().map(|part| part.path.as_str()).collect();
+        actions.iter().all(|action| match action {
+            Action::Remove(file) => there.contains(file.path.as_str()),
+            _ => true,
+        })
+    }
+
+    fn refused(&self, error: DeltaTableError) -> Error {
+        match error {
+            DeltaTableError::Transaction { source: TransactionError::CommitConflict(_) } => {
+                Error::Overtaken { table: self.table.name }
+            }
+            other => Error::of(self.table.name)(other),
+        }
     }
 
     /// Sums the log up if `every` so many commits were made since it was summed up; says whether that was due.
