@@ -69,7 +69,7 @@ const BENCHES: &[Bench] = &[
     },
     Bench {
         name: "stream",
-        says: "events over two hops: what they cost the application, the node and the hub",
+        says: "events over two hops: what they cost the application, the node and the hub; LDMS_PREFIX= names an LDMS to compare with",
         run: stream::run,
     },
 ];

@@ -50,6 +50,8 @@ impl Running {
 /// Where everything lies.
 pub(super) struct Site {
     pub(super) folder: PathBuf,
+    /// The application's own file: memory, because what a disk takes for a call differs by more than a tool adds.
+    pub(super) memory: PathBuf,
     pub(super) netra: PathBuf,
     library: PathBuf,
 }
@@ -59,6 +61,13 @@ pub(super) struct Daemons {
     pub(super) node: Running,
     pub(super) near: Running,
     pub(super) far: Running,
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        // A leftover is gone with the next start of the machine.
+        fs::remove_dir_all(&self.memory).ok();
+    }
 }
 
 impl Site {
@@ -71,7 +80,9 @@ impl Site {
         fs::create_dir_all(folder.join("segments"))?;
         fs::create_dir_all(folder.join("logs"))?;
         let netra = target().join("release/netra");
-        let site = Site { folder, netra, library: artifact::build()? };
+        let memory = Path::new("/dev/shm").join(format!("netra-stream-{}", std::process::id()));
+        fs::create_dir_all(&memory)?;
+        let site = Site { folder, memory, netra, library: artifact::build()? };
         site.write("node", "[node]\nsegments = [\"@/segments\"]\n", Some("near"))?;
         site.write("near", "[[listen]]\naddress = \"unix:@/near.sock\"\n", Some("far"))?;
         let far = "[[listen]]\naddress = \"unix:@/far.sock\"\n[[sink]]\nkind = \"null\"\n";
