@@ -65,6 +65,11 @@ const COMMANDS: &[Command] = &[
         run: install::run,
     },
     Command { name: "wheel", says: "build the Python package", run: python::wheel },
+    Command {
+        name: "notebook",
+        says: "execute the notebooks of docs/notebook anew (no name: all)",
+        run: python::notebook,
+    },
     Command { name: "web", says: "build the report page (needs Node.js)", run: web::run },
     Command {
         name: "gallery",

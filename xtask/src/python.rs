@@ -1,4 +1,4 @@
-//! `cargo xtask wheel`: the Python package, built with maturin from the private environment.
+//! `cargo xtask wheel` and `notebook`: the Python package, built with maturin from the private environment.
 //! The tests install exactly such a wheel, and use it on every interpreter at hand.
 
 use std::fs;
@@ -7,7 +7,8 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::place::{output, root, run as start, target};
+use crate::artifact;
+use crate::place::{cargo, on_path, output, root, run as start, target};
 
 /// Interpreters that the wheel is for, oldest first.
 const VERSIONS: &[&str] = &["3.9", "3.10", "3.11", "3.12", "3.13"];
@@ -21,22 +22,25 @@ pub(crate) fn wheel(_: &[String]) -> Result<()> {
     Ok(())
 }
 
+/// `cargo xtask notebook [NAME…]`: the notebooks, executed with what is built here.
+pub(crate) fn notebook(names: &[String]) -> Result<()> {
+    let installed = crate::install::all();
+    installed.check()?;
+    let python = installed.python.context("there is no Python here to execute notebooks with")?;
+    install(&python, "dev")?;
+    start(&mut cargo(&["build", "--package", "netra-cli"]))?;
+    let mut execute = Command::new(&python);
+    start(beside(execute.arg("docs/notebook/execute.py").args(names))?)
+}
+
 /// Builds the wheel, installs it beside its judges, runs its tests, and tries it without any
 /// other package on each interpreter of this machine.
 pub(crate) fn test(python: &Path) -> Result<()> {
     let wheel = install(python, "dev")?;
     let mut pytest = Command::new(python);
     pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "crates/python/tests"]);
-    // The tests before have built it.
-    let program = target().join("debug/netra");
-    if program.exists() {
-        pytest.env("NETRA_PROGRAM", program);
-    }
-    start(pytest.current_dir(root()))?;
-    let mut mypy = Command::new(python);
-    mypy.args(["-m", "mypy", "--strict", "--ignore-missing-imports", "--cache-dir"])
-        .arg(target().join("mypy"));
-    start(mypy.arg("crates/python/python/netra").current_dir(root()))?;
+    start(beside(&mut pytest)?)?;
+    types(python)?;
     for version in VERSIONS {
         match interpreter(version) {
             Some(other) => alone(version, &other, &wheel)?,
@@ -44,6 +48,34 @@ pub(crate) fn test(python: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// What tests and notebooks use beside the package: the program, where it was built before, the library with which it
+/// records, and the maker of a month of jobs.
+fn beside(command: &mut Command) -> Result<&mut Command> {
+    let program = target().join("debug/netra");
+    if program.exists() {
+        command.env("NETRA_PROGRAM", program).env("NETRA_PRELOAD", artifact::build()?);
+    }
+    let example = ["build", "--quiet", "--package", "netra-darshan", "--example", "make_month"];
+    start(&mut cargo(&example))?;
+    command.env("NETRA_MAKE_MONTH", target().join("debug/examples/make_month"));
+    Ok(command.current_dir(root()))
+}
+
+/// Both checkers of types: they read annotations differently, and users have either.
+fn types(python: &Path) -> Result<()> {
+    let mut mypy = Command::new(python);
+    mypy.args(["-m", "mypy", "--strict", "--ignore-missing-imports", "--cache-dir"])
+        .arg(target().join("mypy"));
+    start(mypy.arg("crates/python/python/netra").current_dir(root()))?;
+    if !on_path("node") {
+        println!("skipped: pyright needs Node.js");
+        return Ok(());
+    }
+    let mut pyright = Command::new(python);
+    pyright.args(["-m", "pyright", "--pythonpath"]).arg(python);
+    start(pyright.args(["--project", "crates/python/pyrightconfig.json"]).current_dir(root()))
 }
 
 /// Builds the wheel and puts it into the private environment.

@@ -4,7 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::builder::NullBufferBuilder;
-use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int32Type, Int64Type, UInt64Type};
+use arrow_array::types::{
+    ArrowDictionaryKeyType, ArrowPrimitiveType, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, UInt64Type,
+};
 use arrow_array::{
     Array as _, ArrayRef, DictionaryArray, PrimitiveArray, StringArray, new_null_array,
 };
@@ -36,17 +39,17 @@ impl Column {
             Column::Int(values) => values.fill(count),
             Column::Unsigned(values) => values.fill(count),
             Column::Float(values) => values.fill(count),
-            Column::Label(labels) => labels.rows.fill(count),
+            Column::Label(labels) => labels.fill(count),
         }
     }
 
-    /// The rows so far; goes on empty.
-    pub(crate) fn take(&mut self) -> Result<ArrayRef, ArrowError> {
+    /// The rows so far; goes on empty. The numbers of labels are as short as their count allows if `narrow`.
+    pub(crate) fn take(&mut self, narrow: bool) -> Result<ArrayRef, ArrowError> {
         Ok(match self {
             Column::Int(values) => Arc::new(values.take()),
             Column::Unsigned(values) => Arc::new(values.take()),
             Column::Float(values) => Arc::new(values.take()),
-            Column::Label(labels) => labels.take()?,
+            Column::Label(labels) => labels.take(narrow)?,
         })
     }
 }
@@ -92,12 +95,21 @@ impl<T: ArrowPrimitiveType> Values<T> {
         }
     }
 
+    /// Rows so far, holes included.
+    fn len(&self) -> usize {
+        self.before + self.rows.len()
+    }
+
     fn fill(&mut self, count: usize) {
         if self.rows.is_empty() {
             self.before = count;
         } else {
-            self.holes.append_n_nulls(count.saturating_sub(self.rows.len()));
-            self.rows.resize(count, T::Native::default());
+            let holes = count.saturating_sub(self.rows.len());
+            // Even to be told of no holes makes the builder write all down.
+            if holes > 0 {
+                self.holes.append_n_nulls(holes);
+                self.rows.resize(count, T::Native::default());
+            }
         }
     }
 
@@ -111,24 +123,47 @@ impl<T: ArrowPrimitiveType> Values<T> {
     }
 }
 
-/// Texts that repeat: each is kept once, and a number in each row.
+/// Texts that repeat: each is kept once, and until the batch is made only how often it follows itself.
 #[derive(Default)]
 pub(crate) struct Labels {
     known: HashMap<Vec<u8>, i32>,
     texts: Vec<String>,
     /// The texts as they went out with the last batch.
     given: Option<Arc<StringArray>>,
-    rows: Values<Int32Type>,
+    /// A text's place, or none, and for how many rows.
+    runs: Vec<(Option<i32>, usize)>,
+    rows: usize,
 }
 
 impl Labels {
     /// The same text in the next `count` rows.
     pub(crate) fn extend(&mut self, text: &[u8], count: usize) {
         let place = self.place(text);
-        self.rows.extend(std::iter::repeat_n(place, count));
+        self.run(Some(place), count);
+    }
+
+    fn run(&mut self, place: Option<i32>, count: usize) {
+        self.rows += count;
+        match self.runs.last_mut() {
+            Some((last, rows)) if *last == place => *rows += count,
+            _ => self.runs.push((place, count)),
+        }
+    }
+
+    fn fill(&mut self, count: usize) {
+        let holes = count.saturating_sub(self.rows);
+        if holes > 0 {
+            self.run(None, holes);
+        }
     }
 
     fn place(&mut self, text: &[u8]) -> i32 {
+        // Records of one file follow each other.
+        if let Some(&(Some(place), _)) = self.runs.last()
+            && self.texts.get(place as usize).is_some_and(|last| last.as_bytes() == text)
+        {
+            return place;
+        }
         if let Some(&place) = self.known.get(text) {
             return place;
         }
@@ -139,13 +174,35 @@ impl Labels {
     }
 
     /// What was seen stays: the same text keeps its number over all batches.
-    fn take(&mut self) -> Result<ArrayRef, ArrowError> {
+    fn take(&mut self, narrow: bool) -> Result<ArrayRef, ArrowError> {
         let count = self.texts.len();
         let texts = match self.given.take().filter(|texts| texts.len() == count) {
             Some(texts) => texts,
             None => Arc::new(StringArray::from_iter_values(&self.texts)),
         };
         self.given = Some(Arc::clone(&texts));
-        Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(self.rows.take(), texts)?))
+        if !narrow || count > usize::from(i16::MAX.cast_unsigned()) {
+            self.numbered::<Int32Type>(texts, |place| place)
+        } else if count > usize::from(i8::MAX.cast_unsigned()) {
+            self.numbered::<Int16Type>(texts, |place| place as i16)
+        } else {
+            self.numbered::<Int8Type>(texts, |place| place as i8)
+        }
+    }
+
+    fn numbered<T: ArrowDictionaryKeyType>(
+        &mut self,
+        texts: Arc<StringArray>,
+        number: impl Fn(i32) -> T::Native,
+    ) -> Result<ArrayRef, ArrowError> {
+        let mut values = Values::<T>::default();
+        values.rows.reserve_exact(std::mem::take(&mut self.rows));
+        for (place, count) in self.runs.drain(..) {
+            match place {
+                Some(place) => values.extend(std::iter::repeat_n(number(place), count)),
+                None => values.fill(values.len() + count),
+            }
+        }
+        Ok(Arc::new(DictionaryArray::<T>::try_new(values.take(), texts)?))
     }
 }

@@ -70,8 +70,12 @@ impl Feed {
         self
     }
 
-    /// The next batch, while Ctrl-C gets through.
-    pub(crate) fn next_for(&mut self, py: Python<'_>) -> PyResult<Option<RecordBatch>> {
+    /// The next batch, while Ctrl-C gets through, and `wait` is called now and then.
+    pub(crate) fn next_for(
+        &mut self,
+        py: Python<'_>,
+        wait: &mut dyn FnMut() -> PyResult<()>,
+    ) -> PyResult<Option<RecordBatch>> {
         loop {
             let from = &mut self.from;
             // Moved in, because two threads can not wait for one feed.
@@ -80,7 +84,10 @@ impl Feed {
                     py.check_signals()?;
                     return batch.map(Some).map_err(|error| error::of_batch(&error));
                 }
-                Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+                Err(RecvTimeoutError::Timeout) => {
+                    py.check_signals()?;
+                    wait()?;
+                }
                 Err(RecvTimeoutError::Disconnected) => return Ok(None),
             }
         }

@@ -11,7 +11,9 @@ mod cell;
 mod column;
 mod error;
 mod feed;
+mod frame;
 mod log;
+mod progress;
 mod scan;
 mod sheet;
 mod table;
@@ -23,6 +25,8 @@ use pyo3::prelude::*;
 mod module {
     #[pymodule_export]
     use super::error::Error;
+    #[pymodule_export]
+    use super::frame::Numbers;
     #[pymodule_export]
     use super::log::Log;
     #[pymodule_export]

@@ -170,11 +170,21 @@ impl Sheet {
         }
     }
 
-    /// The rows so far as a batch; goes on empty.
-    pub(crate) fn take(&mut self) -> Result<RecordBatch, ArrowError> {
-        let columns = self.columns.iter_mut().map(Column::take).collect::<Result<Vec<_>, _>>()?;
+    /// The rows so far as a batch; goes on empty. If `narrow`, the numbers of labels are as short as their count
+    /// allows: a batch that is the only one needs no type known before.
+    pub(crate) fn take(&mut self, narrow: bool) -> Result<RecordBatch, ArrowError> {
+        let columns = self.columns.iter_mut().map(|column| column.take(narrow));
+        let columns = columns.collect::<Result<Vec<_>, _>>()?;
+        let mut schema = self.shape.schema.clone();
+        if narrow {
+            let fields =
+                schema.fields().iter().zip(&columns).map(|(field, column)| {
+                    Field::new(field.name(), column.data_type().clone(), true)
+                });
+            schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        }
         let options = arrow_array::RecordBatchOptions::new()
             .with_row_count(Some(std::mem::take(&mut self.rows)));
-        RecordBatch::try_new_with_options(self.shape.schema.clone(), columns, &options)
+        RecordBatch::try_new_with_options(schema, columns, &options)
     }
 }

@@ -1,5 +1,7 @@
 //! A table that Python holds: it knows how to be read, and is read anew by whoever takes it.
 
+use std::sync::Arc;
+
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 use arrow_schema::SchemaRef;
@@ -11,7 +13,12 @@ use pyo3::types::{PyCapsule, PyDict, PyList};
 use crate::asked::{Asked, Way};
 use crate::cell::append;
 use crate::feed::Feed;
-use crate::scan::{ROWS, Scan};
+use crate::frame::{self, Named};
+use crate::progress::Progress;
+use crate::scan::{Cut, Scan};
+
+/// Whom to tell how far it is, if somebody wants to know.
+type Told<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 
 /// Where rows come from.
 enum Origin {
@@ -42,29 +49,34 @@ impl Table {
         }
     }
 
-    /// All batches, of a log in as few as possible if `whole`, while Ctrl-C gets through.
+    /// All batches, while Ctrl-C gets through; those of a log are cut as it is said, and `told` is called with the
+    /// share that is read.
     fn each(
         &self,
         py: Python<'_>,
-        whole: bool,
+        cut: Cut,
+        told: Told<'_, '_>,
         mut take: impl FnMut(RecordBatch) -> PyResult<()>,
     ) -> PyResult<()> {
+        let progress = Arc::new(Progress::default());
         let mut feed = match &self.origin {
-            Origin::Scan(scan) => start(scan, if whole { usize::MAX } else { ROWS })?,
+            Origin::Scan(scan) => start(scan, cut, &progress)?,
             Origin::Asked(asked) => asked.feed(py)?,
             Origin::Held(batches, _) => return batches.iter().cloned().try_for_each(take),
         };
-        while let Some(batch) = feed.next_for(py)? {
+        let told = told.filter(|_| matches!(self.origin, Origin::Scan(_)));
+        let mut tell = || told.map_or(Ok(()), |told| told.call1((progress.share(),)).map(drop));
+        while let Some(batch) = feed.next_for(py, &mut tell)? {
             take(batch)?;
+            tell()?;
         }
         Ok(())
     }
 }
 
-/// Batches of about so many rows.
-fn start(scan: &Scan, rows: usize) -> PyResult<Feed> {
-    let scan = scan.clone();
-    Ok(Feed::start(scan.schema(), None, move |outlet| scan.run(outlet, rows))?)
+fn start(scan: &Scan, cut: Cut, progress: &Arc<Progress>) -> PyResult<Feed> {
+    let (scan, progress) = (scan.clone(), Arc::clone(progress));
+    Ok(Feed::start(scan.schema(), None, move |outlet| scan.run(outlet, cut, &progress))?)
 }
 
 #[pymethods]
@@ -83,13 +95,27 @@ impl Table {
     }
 
     /// The same with all rows in memory, read while Ctrl-C gets through. Whoever takes it copies nothing.
-    fn gathered(&self, py: Python<'_>) -> PyResult<Table> {
+    #[pyo3(signature = (told=None))]
+    fn gathered(&self, py: Python<'_>, told: Told<'_, '_>) -> PyResult<Table> {
         let mut batches = Vec::new();
-        self.each(py, true, |batch| {
+        self.each(py, Cut::Never, told, |batch| {
             batches.push(batch);
             Ok(())
         })?;
         Ok(Table { origin: Origin::Held(batches, self.schema()) })
+    }
+
+    /// The number of rows and the columns of a log's table for numpy, which takes them as they are; nothing of a
+    /// table that somebody else makes.
+    #[pyo3(signature = (told=None))]
+    fn frame(&self, py: Python<'_>, told: Told<'_, '_>) -> PyResult<Option<(usize, Vec<Named>)>> {
+        let Origin::Scan(_) = &self.origin else { return Ok(None) };
+        let mut whole = None;
+        self.each(py, Cut::Narrow, told, |batch| {
+            whole = Some(batch);
+            Ok(())
+        })?;
+        whole.map(|batch| Ok((batch.num_rows(), frame::columns(py, batch)?))).transpose()
     }
 
     /// Arrow's C stream interface: pyarrow, Polars, DuckDB and pandas read tables through it.
@@ -102,7 +128,7 @@ impl Table {
         // The interface allows to answer with one's own schema.
         drop(requested_schema);
         let reader: Box<dyn RecordBatchReader + Send> = match &self.origin {
-            Origin::Scan(scan) => Box::new(start(scan, ROWS)?),
+            Origin::Scan(scan) => Box::new(start(scan, Cut::Often, &Arc::default())?),
             Origin::Asked(asked) => Box::new(asked.feed(py)?),
             Origin::Held(batches, schema) => {
                 let batches = batches.clone().into_iter().map(Ok);
@@ -126,9 +152,10 @@ impl Table {
     }
 
     /// How many rows there are. Reads the table.
-    fn count(&self, py: Python<'_>) -> PyResult<usize> {
+    #[pyo3(signature = (told=None))]
+    fn count(&self, py: Python<'_>, told: Told<'_, '_>) -> PyResult<usize> {
         let mut rows = 0;
-        self.each(py, false, |batch| {
+        self.each(py, Cut::Often, told, |batch| {
             rows += batch.num_rows();
             Ok(())
         })?;
@@ -136,10 +163,11 @@ impl Table {
     }
 
     /// Each column as a list, with nothing but Python.
-    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    #[pyo3(signature = (told=None))]
+    fn to_dict<'py>(&self, py: Python<'py>, told: Told<'_, 'py>) -> PyResult<Bound<'py, PyDict>> {
         let names = self.columns();
         let lists: Vec<Bound<'py, PyList>> = names.iter().map(|_| PyList::empty(py)).collect();
-        self.each(py, false, |batch| {
+        self.each(py, Cut::Often, told, |batch| {
             let mut columns = lists.iter().zip(batch.columns());
             columns.try_for_each(|(list, column)| append(list, column))
         })?;

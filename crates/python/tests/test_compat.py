@@ -1,5 +1,9 @@
 """netra.compat against PyDarshan itself: the same calls, the same values."""
 
+import copy
+import json
+import pickle
+
 import darshan
 import numpy as np
 import pytest
@@ -83,3 +87,34 @@ def test_other_shapes(wave):
     report.mod_read_all_records("POSIX", dtype="pandas")
     assert len(report.records["POSIX"][0]["counters"]) == 5
     assert report.records["POSIX"][0]["fcounters"]["POSIX_F_WRITE_TIME"].sum() > 0
+
+
+def test_a_report_survives_copies_and_says_what_it_is(wave, capsys):
+    report = DarshanReport(wave)
+    for copied in (copy.deepcopy(report), pickle.loads(pickle.dumps(report))):
+        mine, yours = copied.records["POSIX"].to_numpy()[0], report.records["POSIX"].to_numpy()[0]
+        np.testing.assert_array_equal(mine["counters"], yours["counters"])
+        assert not np.may_share_memory(mine["counters"], yours["counters"])
+        copied.mod_read_all_records("STDIO" if "STDIO" in copied.modules else "POSIX")
+    report.info()
+    report.records["POSIX"].info()
+    said = capsys.readouterr().out
+    for words in ("Executable:     ./wave /scratch/run", "JobID:          4711", "Processes:      4", "Records:      5"):
+        assert words in said
+    told = json.loads(report.to_json())
+    assert told["metadata"]["job"]["jobid"] == 4711
+    assert told["records"]["POSIX"][0]["counters"] == report.records["POSIX"][0]["counters"].tolist()
+
+
+def test_one_record_has_the_shapes_of_all(wave):
+    record = DarshanReport(wave).records["POSIX"][0]
+    frames = record.to_df()
+    assert len(frames["counters"]) == 1 and frames["counters"]["id"][0] == record["id"]
+    assert record.to_dict()[0]["counters"]["POSIX_OPENS"] == frames["counters"]["POSIX_OPENS"][0]
+
+
+def test_a_heat_map_knows_its_operations(wave):
+    heatmap = DarshanReport(wave).heatmaps["POSIX"]
+    assert f"nbins={len(heatmap.to_df(ops=['write']).columns)}" in repr(heatmap)
+    with pytest.raises(ValueError, match="seek not in heatmap"):
+        heatmap.to_df(ops=["seek"])

@@ -99,6 +99,11 @@ def test_a_server_answers_the_same(store, served):
     same(netra.connect(address, token=token).sql(QUESTION), store)
     with pytest.raises(netra.Error, match="a token is needed"):
         netra.connect(address).sql("SELECT 1")
+    # The address of a job's page leads to its server, and to the job.
+    key = server.sql("SELECT job FROM jobs").to_dict()["job"][0]
+    page = netra.connect(f"{address}/jobs/{key}", token=token)
+    same(page.sql(QUESTION), store)
+    assert page.job(key)["job"] == key
 
 
 def test_errors_have_the_words_of_the_program(store, served):

@@ -78,7 +78,7 @@ pub(super) fn segments(programs: &Programs) -> Result<PathBuf> {
 }
 
 /// A log made once and kept in the target directory.
-fn made(programs: &Programs, kind: &str, size: &str) -> Result<PathBuf> {
+pub(super) fn made(programs: &Programs, kind: &str, size: &str) -> Result<PathBuf> {
     let folder = target().join("bench");
     fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
     let path = folder.join(format!("{kind}-{size}.darshan"));

@@ -88,6 +88,12 @@ impl Records {
         &self.damage
     }
 
+    /// The place in the file up to which the module has been read.
+    #[must_use]
+    pub fn place(&self) -> u64 {
+        self.region.place()
+    }
+
     /// The module whose records these are.
     #[must_use]
     pub fn module(&self) -> Module {

@@ -93,6 +93,12 @@ impl Segments<'_> {
         Some((direction, self.piece))
     }
 
+    /// The place in the file up to which the module has been read.
+    #[must_use]
+    pub fn place(&self) -> u64 {
+        self.region.place()
+    }
+
     /// Whether segments tell their thread.
     #[must_use]
     pub fn have_threads(&self) -> bool {

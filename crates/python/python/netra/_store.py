@@ -76,7 +76,8 @@ def connect(
 ) -> "Server":
     """A server (``netra serve``) at this address, with your token (else ``NETRA_TOKEN``).
 
-    The address may be the one that ``netra serve`` prints, with its token behind ``#``.
+    The address may be the one that ``netra serve`` or ``netra run --live`` prints: that of a job's page, with the token
+    behind ``#``.
     """
     return Server(url, token, timeout=timeout, context=context)
 
@@ -98,7 +99,9 @@ class Server:
         if parts.scheme not in ("http", "https") or not parts.netloc:
             raise ValueError(f"{url!r} is no address of a server: http://HOST:PORT")
         behind = urllib.parse.parse_qs(parts.fragment).get("token", [None])[0]
-        self._base = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+        # A page's address leads to its server.
+        path = parts.path.split("/jobs/")[0].rstrip("/")
+        self._base = f"{parts.scheme}://{parts.netloc}{path}"
         self._token = token or behind or os.environ.get("NETRA_TOKEN")
         self._timeout = timeout
         self._context = context
@@ -119,6 +122,13 @@ class Server:
         """Jobs that run or ran lately (``q``, ``state``, ``user``)."""
         jobs: List[Dict[str, Any]] = self.get("/api/jobs", **asked)["jobs"]
         return jobs
+
+    def job(self, key: str) -> Dict[str, Any]:
+        """A job as it stands, running or kept: totals, ranks, files, steps over time, findings so far."""
+        from urllib.parse import quote
+
+        job: Dict[str, Any] = self.get("/api/jobs/" + quote(key, safe=""))
+        return job
 
     def get(self, path: str, **asked: str) -> Any:
         """The JSON at an address of the server; ``/api/openapi.json`` lists them."""

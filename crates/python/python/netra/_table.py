@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence
 
 from . import _netra
+from ._progress import Progress, Telling
 
 if TYPE_CHECKING:
     import pandas
@@ -14,7 +15,11 @@ if TYPE_CHECKING:
 
 
 class Table:
-    """A table that is read when it is asked, as often as it is asked."""
+    """A table that is read when it is asked, as often as it is asked.
+
+    With ``progress=True`` reading a log says on standard error how far it is, where that takes longer than a second; a function
+    is called with the share that is read, from 0 to 1.
+    """
 
     def __init__(self, inner: _netra.Table) -> None:
         self._inner = inner
@@ -24,27 +29,43 @@ class Table:
         """The names of the columns."""
         return self._inner.columns
 
-    def count(self) -> int:
+    def count(self, *, progress: Progress = False) -> int:
         """How many rows there are."""
-        return self._inner.count()
+        with Telling(progress) as telling:
+            return self._inner.count(telling.told)
 
-    def to_dict(self) -> Dict[str, List[Any]]:
+    def to_dict(self, *, progress: Progress = False) -> Dict[str, List[Any]]:
         """Each column as a list. Needs nothing else."""
-        return self._inner.to_dict()
+        with Telling(progress) as telling:
+            return self._inner.to_dict(telling.told)
 
-    def to_pyarrow(self) -> "pyarrow.Table":
+    def to_pyarrow(self, *, progress: Progress = False) -> "pyarrow.Table":
         """A ``pyarrow.Table``."""
-        table: "pyarrow.Table" = _need("pyarrow", "to_pyarrow").table(self._inner.gathered())
+        library = _need("pyarrow", "to_pyarrow")
+        with Telling(progress) as telling:
+            table: "pyarrow.Table" = library.table(self._inner.gathered(telling.told))
         return table
 
-    def to_pandas(self) -> "pandas.DataFrame":
-        """A ``pandas.DataFrame``; texts that repeat are categories."""
-        _need("pandas", "to_pandas")
-        return self.to_pyarrow().to_pandas(self_destruct=True, split_blocks=True)
+    def to_pandas(self, *, progress: Progress = False) -> "pandas.DataFrame":
+        """A ``pandas.DataFrame``; texts that repeat are categories, whole numbers with holes ``Int64`` or ``UInt64``.
 
-    def to_polars(self) -> "polars.DataFrame":
+        Of a log it needs nothing but pandas, and copies nothing.
+        """
+        library = _need("pandas", "to_pandas")
+        with Telling(progress) as telling:
+            whole = self._inner.frame(telling.told)
+        if whole is None:
+            return self.to_pyarrow().to_pandas(self_destruct=True, split_blocks=True)
+        rows, columns = whole
+        series = {name: _series(library, numbers, holes, texts) for name, numbers, holes, texts in columns}
+        frame: "pandas.DataFrame" = library.DataFrame(series, index=library.RangeIndex(rows), copy=False)
+        return frame
+
+    def to_polars(self, *, progress: Progress = False) -> "polars.DataFrame":
         """A ``polars.DataFrame``."""
-        frame: "polars.DataFrame" = _need("polars", "to_polars").DataFrame(self._inner.gathered())
+        library = _need("polars", "to_polars")
+        with Telling(progress) as telling:
+            frame: "polars.DataFrame" = library.DataFrame(self._inner.gathered(telling.told))
         return frame
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
@@ -55,6 +76,22 @@ class Table:
 
     def __repr__(self) -> str:
         return repr(self._inner)
+
+
+def _series(pandas: Any, numbers: _netra.Numbers, holes: Optional[_netra.Numbers], texts: Optional[List[str]]) -> Any:
+    """A column for pandas, in the memory in which it was read."""
+    import numpy
+
+    values = numpy.asarray(numbers)
+    if texts is not None:
+        # Plain texts: the first column of pandas' own kind of text would import half of pyarrow.
+        return pandas.Categorical.from_codes(values, pandas.Index(texts, dtype=object), validate=False)
+    if holes is None:
+        return values
+    if values.dtype.kind == "f":
+        values[numpy.asarray(holes)] = numpy.nan
+        return values
+    return pandas.arrays.IntegerArray(values, numpy.asarray(holes))
 
 
 def _need(name: str, method: str) -> Any:

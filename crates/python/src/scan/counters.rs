@@ -123,6 +123,7 @@ fn regular(scan: &Scan, source: &Source, module: Module, page: &mut Page<'_>) ->
         if !page.end(1) {
             return false;
         }
+        page.reach(records.place());
     }
     true
 }

@@ -14,10 +14,22 @@ use netra_darshan::read::Log;
 use netra_event::{Module, Rank, RecordId};
 
 use crate::feed::Outlet;
+use crate::progress::{Progress, size};
 use crate::sheet::{Head, Kind, Shape, Sheet};
 
 /// Rows of a batch, about: enough to make the work for each negligible, and to fit into a cache.
 pub(crate) const ROWS: usize = 1 << 16;
+
+/// How a table is cut into batches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// Into batches of about [`ROWS`] rows, for who takes them one by one.
+    Often,
+    /// Not at all: one batch, for who wants to have it whole.
+    Never,
+    /// The same with labels as short as they can be.
+    Narrow,
+}
 
 /// A log and what it is called.
 pub(crate) struct Source {
@@ -66,6 +78,15 @@ impl Subject {
         }
         heads
     }
+
+    /// The module that is read, where it is one.
+    fn module(self) -> Option<Module> {
+        match self {
+            Subject::Counters(module) | Subject::Segments(module) => Some(module),
+            Subject::Heatmap => Some(Module::Heatmap),
+            Subject::Calls | Subject::Names => None,
+        }
+    }
 }
 
 impl Scan {
@@ -73,17 +94,23 @@ impl Scan {
         self.shape.schema.clone()
     }
 
-    /// Goes through the logs, in batches of about so many rows. Ends early when nobody listens.
-    pub(crate) fn run(&self, outlet: &Outlet, rows: usize) {
+    /// Goes through the logs. Ends early when nobody listens.
+    pub(crate) fn run(&self, outlet: &Outlet, cut: Cut, progress: &Progress) {
+        let module = self.subject.module();
+        let sizes: Vec<u64> = self.sources.iter().map(|one| size(&one.log, module)).collect();
+        progress.expect(sizes.iter().sum());
         let mut page = Page {
             sheet: Sheet::new(&self.shape),
             outlet,
-            rows,
+            cut,
             first: usize::from(self.sources.len() > 1),
             path: String::new(),
+            progress,
+            begin: 0,
         };
-        for source in &*self.sources {
+        for (source, size) in self.sources.iter().zip(sizes) {
             page.path.clone_from(&source.path);
+            page.begin = module.map_or(0, |one| source.log.header().region(one).extent.offset);
             let goes_on = match self.subject {
                 Subject::Counters(module) => counters::scan(self, source, module, &mut page),
                 Subject::Segments(module) => segments::scan(self, source, module, &mut page),
@@ -94,8 +121,10 @@ impl Scan {
             if !goes_on {
                 return;
             }
+            progress.pass(size);
         }
-        if page.sheet.rows() > 0 {
+        // A whole table has one batch, though it may have no row.
+        if page.sheet.rows() > 0 || cut != Cut::Often {
             page.turn();
         }
     }
@@ -109,11 +138,13 @@ impl Scan {
 struct Page<'a> {
     sheet: Sheet,
     outlet: &'a Outlet,
-    /// Rows of a batch.
-    rows: usize,
+    cut: Cut,
     /// The number of the table's first column behind that of the log.
     first: usize,
     path: String,
+    progress: &'a Progress,
+    /// Where in the file it begins what is read.
+    begin: u64,
 }
 
 /// Columns that most tables begin with.
@@ -145,17 +176,23 @@ impl Page<'_> {
         self.sheet.label(first + KIND, Some(place.kind), count);
     }
 
+    /// Reading has come to this place in the file.
+    fn reach(&self, place: u64) {
+        self.progress.reach(place.saturating_sub(self.begin));
+    }
+
     /// Ends rows that were filled in; false when nobody listens any more.
     fn end(&mut self, count: usize) -> bool {
         if self.first > 0 {
             self.sheet.label(0, Some(self.path.as_bytes()), count);
         }
         self.sheet.end_rows(count);
-        if self.sheet.rows() < self.rows { self.outlet.is_wanted() } else { self.turn() }
+        let full = self.cut == Cut::Often && self.sheet.rows() >= ROWS;
+        if full { self.turn() } else { self.outlet.is_wanted() }
     }
 
     fn turn(&mut self) -> bool {
-        let batch = self.sheet.take();
+        let batch = self.sheet.take(self.cut == Cut::Narrow);
         self.outlet.give(batch)
     }
 }

@@ -62,6 +62,7 @@ pub(super) fn scan(scan: &Scan, source: &Source, module: Module, page: &mut Page
             if !page.end(count) {
                 return false;
             }
+            page.reach(trace.segments.place());
         }
     }
     true

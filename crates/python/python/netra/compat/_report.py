@@ -1,28 +1,23 @@
-"""The reading interface of PyDarshan's ``DarshanReport``, over netra's reader.
-
-For scripts that come from PyDarshan: ``from netra.compat import DarshanReport``. Records, traces, heat maps,
-names and metadata have the same shapes; what plots, aggregates or filters by time is not here. New code is
-shorter and quicker with ``netra.open``; ``docs/use/python.md`` says which call is which. Needs NumPy, and pandas
-where data frames are asked for.
-"""
+"""A log, read as PyDarshan reads it."""
 
 from __future__ import annotations
 
 import datetime
+import functools
+import json
 import logging
 import re
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Union
+from typing import Any, Dict, List, Optional, Sequence
 
 import numpy as np
 
 import netra
 
-__all__ = ["DarshanReport", "Heatmap", "Records"]
+from ._heatmap import Heatmap
+from ._records import SPECIAL, TRACES, Records, jsoned
 
-_log = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
-_TRACES = ("DXT_POSIX", "DXT_MPIIO")
-_SPECIAL = (*_TRACES, "LUSTRE", "APMPI", "APXC", "HEATMAP")
 _PLACE = ("rank", "id", "file", "mount", "fs")
 _PARENTS = ("H5D_FILE_REC_ID", "PNETCDF_VAR_FILE_REC_ID")
 _LAYOUT = re.compile(r"LUSTRE_COMP(\d+)_(.*)")
@@ -50,17 +45,26 @@ class DarshanReport:
         self.metadata: Dict[str, Any] = {}
         self.mounts: List[Any] = []
         self.name_records: Dict[int, str] = {}
-        self.data: Dict[str, Any] = {"records": self.records}
-        self._wanted: Callable[[str], bool] = _filter(filter_patterns, filter_mode)
+        self.data: Dict[str, Any] = {"version": 1, "records": self.records}
+        self._wanted = functools.partial(_wanted, list(filter_patterns or []), filter_mode == "include")
+        self._opened: Optional[netra.Log] = None
         if filename is not None:
             self._open(filename)
             if read_all:
                 self.read_all()
 
+    @property
+    def log(self) -> "netra.Log":
+        """The log itself, with everything that netra knows of it."""
+        if self._opened is None:
+            if self.filename is None:
+                raise ValueError("this report was made without a log")
+            self._opened = netra.open([self.filename])
+        return self._opened
+
     def _open(self, filename: str) -> None:
         try:
-            self._log = netra.open([filename])
-            info = self._log.info
+            info = self.log.info
         except netra.Error as error:
             raise RuntimeError(f"Failed to open file: {error}") from error
         job = info["job"]
@@ -88,7 +92,7 @@ class DarshanReport:
                 "idx": module["code"],
                 "partial_flag": module["partial"],
             }
-        names = self._log.names(columns=["id", "file"]).to_dict()
+        names = self.log.names(columns=["id", "file"]).to_dict()
         pairs = zip(names["id"], names["file"])
         self.name_records = {id: name for id, name in pairs if self._wanted(name)}
         self.data.update(
@@ -98,25 +102,34 @@ class DarshanReport:
 
     def read_all(self, dtype: Optional[str] = None) -> None:
         """Reads every module's records, traces and heat maps."""
+        self.read_all_generic_records(dtype=dtype)
+        self.read_all_dxt_records(dtype=dtype)
+        if "LUSTRE" in self.modules:
+            self.mod_read_all_lustre_records()
+        if "HEATMAP" in self.modules:
+            self.read_all_heatmap_records()
+
+    def read_all_generic_records(self, dtype: Optional[str] = None) -> None:
+        """Reads the counters of every module."""
         for module in self.modules:
-            if module in _TRACES:
-                self.mod_read_all_dxt_records(module, dtype=dtype)
-            elif module == "LUSTRE":
-                self.mod_read_all_lustre_records()
-            elif module == "HEATMAP":
-                self.read_all_heatmap_records()
-            elif module not in _SPECIAL:
+            if module not in SPECIAL:
                 self.mod_read_all_records(module, dtype=dtype)
+
+    def read_all_dxt_records(self, reads: bool = True, writes: bool = True, dtype: Optional[str] = None) -> None:
+        """Reads the traces."""
+        for module in self.modules:
+            if module in TRACES:
+                self.mod_read_all_dxt_records(module, dtype=dtype, reads=reads, writes=writes)
 
     def mod_read_all_records(self, mod: str, dtype: Optional[str] = None, warnings: bool = True) -> None:
         """Reads the counters of a module into ``records[mod]``."""
-        if mod in _SPECIAL:
+        if mod in SPECIAL:
             if warnings:
-                _log.warning(" Skipping. Currently unsupported: %s in mod_read_all_records().", mod)
+                _logger.warning(" Skipping. Currently unsupported: %s in mod_read_all_records().", mod)
             return
         if mod not in self.modules:
             raise ValueError(f"mod {mod} is not available in this DarshanReport object.")
-        table = self._log.counters(mod)
+        table = self.log.counters(mod)
         names = [name for name in table.columns if name not in _PLACE and name not in _PARENTS]
         ints = [name for name in names if "_F_" not in name]
         floats = [name for name in names if "_F_" in name]
@@ -139,13 +152,13 @@ class DarshanReport:
         reads: bool = True, writes: bool = True,
     ) -> None:
         """Reads a trace into ``records[mod]``: a record a file and process, with its segments."""
-        if mod not in self.modules or mod not in _TRACES:
+        if mod not in self.modules or mod not in TRACES:
             if warnings:
                 says = "Unsupported module:" if mod in self.modules else "Log does not contain data for mod"
-                _log.warning(" Skipping. %s %s", says, mod)
+                _logger.warning(" Skipping. %s %s", says, mod)
             return
         names = ["id", "rank", "host", "operation", "offset", "length", "start", "end"]
-        columns = self._log.dxt(mod, columns=names).to_dict()
+        columns = self.log.dxt(mod, columns=names).to_dict()
         found: Dict[Any, Dict[str, Any]] = {}
         for id, rank, host, word, offset, length, start, end in zip(*(columns[name] for name in names)):
             record = found.get((id, rank, host))
@@ -172,7 +185,7 @@ class DarshanReport:
         """Reads the layouts of files into ``records["LUSTRE"]``: a record a file, with its components."""
         if mod not in self.modules:
             raise ValueError(f"mod {mod} is not available in this DarshanReport object.")
-        table = self._log.counters(mod).to_dict()
+        table = self.log.counters(mod).to_dict()
         numbers = ["STRIPE_SIZE", "STRIPE_COUNT", "STRIPE_PATTERN", "FLAGS", "EXT_START", "EXT_END", "MIRROR_ID"]
         self.counters[mod] = {"counters": ["LUSTRE_COMP_" + name for name in numbers]}
         records = Records(mod, self)
@@ -202,13 +215,46 @@ class DarshanReport:
         """Reads the heat maps into ``heatmaps``, by layer."""
         if "HEATMAP" not in self.modules:
             raise ValueError("Log does not contain data for mod: HEATMAP")
-        columns = self._log.heatmap(columns=["layer", "rank", "end", "bin", "read", "written"]).to_dict()
+        columns = self.log.heatmap(columns=["layer", "rank", "end", "bin", "read", "written"]).to_dict()
         rows = zip(*(columns[name] for name in ("layer", "rank", "bin", "end", "read", "written")))
         for layer, rank, bin, end, read, written in rows:
             heatmap = self.heatmaps.setdefault(layer, Heatmap(layer))
             if bin == 0:
                 heatmap._begin(rank, end)
             heatmap._add(rank, read, written)
+
+    def info(self, metadata: bool = False) -> None:
+        """Prints what the log is about, and how much of it was read."""
+        job = self.metadata.get("job")
+        print(f"Filename:       {self.filename}")
+        if job is not None:
+            print(f"Executable:     {self.metadata['exe']}")
+            print(f"Times:          {self.start_time} to {self.end_time}")
+            print(f"Run time:       {job['run_time']:.4f} (s)")
+            print(f"Processes:      {job['nprocs']}")
+            print(f"JobID:          {job['jobid']}")
+            print(f"UID:            {job['uid']}")
+            print(f"Modules in Log: {list(self.modules)}")
+        print(f"Loaded Records: { {mod: len(records) for mod, records in self.records.items()} }")
+        print(f"Name Records:   {len(self.name_records)}")
+        if job is not None:
+            print(f"Darshan/Hints:  {job['metadata']}")
+        print(f"DarshanReport:  id({id(self)})")
+        if metadata:
+            for name, value in {**(job or {}), "exe": self.metadata.get("exe")}.items():
+                print(f"metadata: {name} = {value}")
+
+    def to_json(self) -> str:
+        """Everything that was read, except traces and layouts, as JSON."""
+        records = {
+            mod: "Not implemented." if mod in SPECIAL or not isinstance(read, Records) else read.to_list()
+            for mod, read in self.records.items()
+        }
+        return json.dumps({**self.data, "records": records}, default=jsoned)
+
+    def __getstate__(self) -> Dict[str, Any]:
+        # The log is opened again where it is needed.
+        return {**self.__dict__, "_opened": None}
 
     def __enter__(self) -> "DarshanReport":
         return self
@@ -217,114 +263,8 @@ class DarshanReport:
         pass
 
 
-class Records:
-    """The records of a module; one of them can be taken apart by name."""
-
-    def __init__(self, mod: str, report: DarshanReport) -> None:
-        self.mod = mod
-        self.report = report
-        self._records: Any = []
-
-    def append(self, record: Dict[str, Any]) -> None:
-        self._records.append(record)
-
-    def __len__(self) -> int:
-        return len(self._records)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._records)
-
-    def __getitem__(self, which: Union[int, slice]) -> Any:
-        if not isinstance(which, slice):
-            return self._records[which]
-        some = Records(self.mod, self.report)
-        some._records = self._records[which]
-        return some
-
-    def to_numpy(self) -> List[Dict[str, Any]]:
-        """The records, counters as arrays."""
-        return [_copied(record) for record in self._records]
-
-    def to_list(self) -> List[Dict[str, Any]]:
-        """The records, counters as lists."""
-        return [
-            {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in record.items()}
-            for record in self._records
-        ]
-
-    def to_dict(self) -> List[Dict[str, Any]]:
-        """The records, counters by name."""
-        if self.mod in _SPECIAL:
-            return self.to_numpy()
-        names = self.report.counters[self.mod]
-        return [
-            {**record, **{part: dict(zip(names[part], record[part])) for part in ("counters", "fcounters")}}
-            for record in self._records
-        ]
-
-    def to_df(self, attach: Any = "default") -> Any:
-        """Data frames: ``counters`` and ``fcounters``, ``components``, or one pair a trace."""
-        import pandas
-
-        columns = ["id", "rank"] if attach == "default" else list(attach or [])
-        if self.mod in _TRACES:
-            return [
-                {**record, **{part: pandas.DataFrame(record[part]) for part in ("read_segments", "write_segments")}}
-                for record in self._records
-            ]
-        if self.mod == "LUSTRE":
-            rows = [(record, part) for record in self._records for part in record["components"]]
-            columned = self.report.counters[self.mod]["counters"]
-            frame = pandas.DataFrame([part["counters"] for _, part in rows], columns=columned)
-            frame["LUSTRE_POOL_NAME"] = [part["pool_name"] for _, part in rows]
-            frame["LUSTRE_OST_IDS"] = [part["ost_ids"] for _, part in rows]
-            return {"components": _attached(frame, columns, [record for record, _ in rows])}
-        names = self.report.counters[self.mod]
-        frames = {}
-        for part in ("counters", "fcounters"):
-            stacked: Any = np.stack([record[part] for record in self._records]) if len(self) else []
-            frame = pandas.DataFrame(stacked, columns=names[part])
-            frames[part] = _attached(frame, columns, self._records)
-        return frames
-
-
-class Heatmap:
-    """Bytes over time of one layer."""
-
-    def __init__(self, mod: str) -> None:
-        self.mod = mod
-        self.bin_width_seconds = 0.0
-        self._reads: Dict[int, List[int]] = {}
-        self._writes: Dict[int, List[int]] = {}
-
-    def _begin(self, rank: int, width: float) -> None:
-        self.bin_width_seconds = width
-        self._reads[rank], self._writes[rank] = [], []
-
-    def _add(self, rank: int, read: int, written: int) -> None:
-        self._reads[rank].append(read)
-        self._writes[rank].append(written)
-
-    def to_df(self, ops: Sequence[str], interval_index: bool = True) -> Any:
-        """A row a process, a column a bin, in bytes."""
-        import pandas
-
-        chosen = [maps for op, maps in (("read", self._reads), ("write", self._writes)) if op in ops]
-        frame: Any = sum(
-            (pandas.DataFrame.from_dict(maps, orient="index").fillna(0).astype("int64") for maps in chosen), 0
-        )
-        if interval_index:
-            edges: Any = np.arange(len(frame.columns) + 1) * self.bin_width_seconds
-            frame.columns = pandas.IntervalIndex.from_breaks(edges, closed="left")
-        frame.index.name = "rank"
-        return frame.sort_index()
-
-
-def _filter(patterns: Optional[Sequence[str]], mode: str) -> Callable[[str], bool]:
-    if not patterns:
-        return lambda name: True
-    compiled = [re.compile(pattern) for pattern in patterns]
-    return lambda name: any(one.search(name) for one in compiled) == (mode == "include")
+def _wanted(patterns: Sequence[str], include: bool, name: str) -> bool:
+    return not patterns or any(re.search(pattern, name) for pattern in patterns) == include
 
 
 def _rows(columns: Dict[str, List[Any]], names: List[str], kind: Any) -> Any:
@@ -342,15 +282,3 @@ def _shaped(records: Records, dtype: str) -> Any:
     elif dtype == "pandas":
         return [{"rank": -1, "id": -1, **records.to_df()}]
     return records
-
-
-def _copied(record: Dict[str, Any]) -> Dict[str, Any]:
-    return {name: value.copy() if isinstance(value, (np.ndarray, list)) else value for name, value in record.items()}
-
-
-def _attached(frame: Any, columns: List[str], records: Sequence[Dict[str, Any]]) -> Any:
-    for name in ("id", "rank"):
-        if name in columns:
-            kind = "uint64" if name == "id" else "int64"
-            frame.insert(0, name, np.array([record[name] for record in records], dtype=kind))
-    return frame
