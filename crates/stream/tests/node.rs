@@ -1,4 +1,4 @@
-//! A node and a disk that fails for a while.
+//! A node that is killed between a log and the end of its segment.
 
 #![expect(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 
@@ -7,98 +7,22 @@
 mod maker;
 
 use std::collections::BTreeSet;
-use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use maker::{Segment as Made, event, tick};
 use netra_event::Function;
+use netra_event::frame::Producer;
+use netra_event::segment::State;
 use netra_stream::clock::Clock;
+
 use netra_stream::intake::{Intake, Setup};
 use netra_stream::node::{Node, Root, Settings};
-use netra_stream::spool::{Folder, Limits, Storage, Stored};
+use netra_stream::spool::{Folder, Limits};
 use netra_stream::stop::Stop;
 use netra_stream::told::Told;
-
-/// A disk that refuses to be written while it is broken.
-#[derive(Debug, Clone)]
-struct Moody {
-    disk: Folder,
-    mood: Arc<Mood>,
-}
-
-#[derive(Debug, Default)]
-struct Mood {
-    broken: AtomicBool,
-    refused: AtomicU64,
-}
-
-impl Mood {
-    fn ask(&self) -> io::Result<()> {
-        if self.broken.load(Ordering::Relaxed) {
-            self.refused.fetch_add(1, Ordering::Relaxed);
-            return Err(io::Error::from_raw_os_error(5));
-        }
-        Ok(())
-    }
-}
-
-impl Storage for Moody {
-    fn list(&self) -> io::Result<Vec<String>> {
-        self.disk.list()
-    }
-
-    fn create(&self, name: &str) -> io::Result<Arc<dyn Stored>> {
-        self.mood.ask()?;
-        let file = self.disk.create(name)?;
-        Ok(Arc::new(MoodyFile { file, mood: Arc::clone(&self.mood) }))
-    }
-
-    fn open(&self, name: &str) -> io::Result<Arc<dyn Stored>> {
-        self.disk.open(name)
-    }
-
-    fn remove(&self, name: &str) -> io::Result<()> {
-        self.disk.remove(name)
-    }
-
-    fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        self.mood.ask()?;
-        self.disk.replace(name, bytes)
-    }
-}
-
-#[derive(Debug)]
-struct MoodyFile {
-    file: Arc<dyn Stored>,
-    mood: Arc<Mood>,
-}
-
-impl Stored for MoodyFile {
-    fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        self.mood.ask()?;
-        self.file.write_at(at, bytes)
-    }
-
-    fn read_at(&self, at: u64, bytes: &mut [u8]) -> io::Result<usize> {
-        self.file.read_at(at, bytes)
-    }
-
-    fn length(&self) -> io::Result<u64> {
-        self.file.length()
-    }
-
-    fn cut(&self, length: u64) -> io::Result<()> {
-        self.file.cut(length)
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        self.file.sync()
-    }
-}
 
 #[track_caller]
 fn poll(what: &str, mut done: impl FnMut() -> bool) {
@@ -109,52 +33,73 @@ fn poll(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-/// A folder with the segment of a process that has ended.
-fn root(folder: &std::path::Path) -> PathBuf {
+/// Puts the segment of a process that has ended into a folder.
+fn leave_segment(folder: &Path) -> PathBuf {
     // Of no named host, so that this one reads it.
-    let mut made = Made { host: String::new(), ..Made::default() };
+    let mut made = Made { host: String::new(), state: State::Running, ..Made::default() };
     let file = made.file("/scratch/data");
     let events = (0..30).map(|at| event(Function::Pwrite, file, tick(100 + at), 0, 8)).collect();
     made.lanes = vec![maker::Lane { tid: 500, events, dropped: Vec::new() }];
     let user = std::fs::metadata(folder).unwrap().uid();
     let segments = folder.join(format!("netra-{user}"));
-    std::fs::DirBuilder::new().mode(0o700).create(&segments).unwrap();
-    std::fs::write(segments.join("4242-1.segment"), made.bytes()).unwrap();
-    folder.to_owned()
+    std::fs::DirBuilder::new().mode(0o700).recursive(true).create(&segments).unwrap();
+    let path = segments.join("4242-1.segment");
+    std::fs::write(&path, made.bytes()).unwrap();
+    path
 }
 
-#[test]
-fn a_disk_that_fails_for_a_while_costs_no_event() {
-    let folder = tempfile::tempdir().unwrap();
-    let mood = Arc::new(Mood::default());
-    let disk = Folder::new(&folder.path().join("spool"), false).unwrap();
+fn intake(folder: &Path) -> Arc<Intake> {
     let setup = Setup {
         limits: Limits::default(),
-        own: Default::default(),
+        own: Producer::default(),
         images: false,
         outlets: Vec::new(),
         optional: BTreeSet::new(),
     };
-    let storage = Arc::new(Moody { disk, mood: Arc::clone(&mood) });
-    let told = Arc::new(Told::quiet());
-    let intake = Intake::open(storage, setup, Arc::clone(&told), Arc::new(Clock::default()));
-    let intake = Arc::new(intake.unwrap());
-    mood.broken.store(true, Ordering::Relaxed);
-    let settings = Settings { roots: vec![Root::All(root(folder.path()))], ..Settings::default() };
-    let stop = Arc::new(Stop::new().unwrap());
-    let mut node = Node::new(settings, Arc::clone(&intake)).unwrap();
-    let thread = std::thread::spawn({
-        let stop = Arc::clone(&stop);
-        move || node.run(&stop).unwrap()
+    let storage = Arc::new(Folder::new(folder, false).unwrap());
+    let clock = Arc::new(Clock::default());
+    Arc::new(Intake::open(storage, setup, Arc::new(Told::quiet()), clock).unwrap())
+}
+
+/// Runs a node for as long as `during` takes.
+fn with_node(settings: Settings, intake: &Arc<Intake>, during: impl FnOnce()) {
+    let stop = Stop::new().unwrap();
+    let mut node = Node::new(settings, Arc::clone(intake)).unwrap();
+    let keeper = Arc::clone(intake);
+    std::thread::scope(|scope| {
+        scope.spawn(|| node.run(&stop).unwrap());
+        let keeping = scope.spawn(move || keeper.keep());
+        during();
+        stop.set();
+        intake.stop();
+        keeping.join().unwrap();
     });
-    poll("the disk was asked again and again", || mood.refused.load(Ordering::Relaxed) > 3);
-    let received = || -> u64 {
-        intake.state().book.producers.keys().map(|producer| intake.received(producer, 0).1).sum()
+}
+
+#[test]
+fn a_log_that_was_made_before_the_daemon_was_killed_is_not_made_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let logs = || -> Vec<PathBuf> {
+        let below = |folder: PathBuf| std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut found = vec![folder.path().join("logs")];
+        // A year, a month, a day.
+        for _ in 0..4 {
+            found = found.into_iter().flat_map(below).map(|entry| entry.path()).collect();
+        }
+        found
     };
-    assert_eq!(received(), 0);
-    mood.broken.store(false, Ordering::Relaxed);
-    poll("everything has come", || received() == 30);
-    assert_eq!(told.counters.segments_refused.load(Ordering::Relaxed), 0);
-    stop.set();
-    thread.join().unwrap();
+    let mut made = Vec::new();
+    for life in 0..2 {
+        let segment = leave_segment(folder.path());
+        let intake = intake(&folder.path().join(format!("spool{life}")));
+        let settings = Settings {
+            roots: vec![Root::All(folder.path().into())],
+            logs: Some(folder.path().join("logs")),
+            ..Settings::default()
+        };
+        with_node(settings, &intake, || poll("the segment is gone", || !segment.exists()));
+        made.push(logs());
+    }
+    assert_eq!(made[0].len(), 1, "{made:?}");
+    assert_eq!(made[0], made[1]);
 }

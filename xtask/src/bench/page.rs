@@ -73,6 +73,8 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
         }
         _ => bail!("usage: cargo xtask bench page [--dev]"),
     };
+    // The program takes the bundle in when it is built.
+    let measuring = web::measuring("measure.js")?;
     super::light_program(profile)?;
     start(&mut cargo(&[
         "build",
@@ -87,7 +89,7 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
         make_log: target().join(folder).join("examples/make_log"),
         command,
         python: install::page_makers()?,
-        measuring: web::measuring("measure.js")?,
+        measuring,
         folder: target().join("bench/page"),
     };
     fs::create_dir_all(&bench.folder)
@@ -127,6 +129,11 @@ impl Bench {
         let folder = log.parent().and_then(Path::file_name);
         let short = folder.map_or(String::new(), |name| name.to_string_lossy().into_owned());
         println!("{short}");
+        // DXT Explorer leaves files beside the log.
+        let copy = self.folder.join("log").join(log.file_name().unwrap_or_default());
+        fs::create_dir_all(self.folder.join("log"))?;
+        fs::copy(log, &copy).with_context(|| format!("copying {}", log.display()))?;
+        let log = copy.as_path();
         let page = self.folder.join("netra.html");
         let mut runs = vec![self.make(log, &page)?];
         let mut theirs = Vec::new();

@@ -19,7 +19,7 @@ use crate::place::{output, root, run as start, target};
 const JOBS: [(u32, usize); 3] = [(4, 3), (16, 2), (64, 1)];
 const FILES: [u32; 3] = [1, 100, 1000];
 const REQUEST_RANKS: u32 = 4;
-const REQUEST_ROUNDS: usize = 6;
+const REQUEST_ROUNDS: usize = 12;
 
 /// What is in front of the program.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -158,11 +158,12 @@ impl Setup {
         })
     }
 
-    /// What a request costs more through a tool than past it. Few enough requests that Darshan's trace has a place for
-    /// each: it writes no more after some fifty thousand, and then costs less.
+    /// What a request costs more through a tool than past it. A pass makes as many as one chunk of our trace holds, so
+    /// that every pass pays for fresh memory; all together few enough that Darshan's trace has a place for each: it
+    /// writes no more after some fifty thousand, and then costs less.
     fn requests(&self) -> Result<Vec<Row>> {
         let mut rows = Vec::new();
-        for (size, count, limits) in [(64 << 10, 50, Some([3.0, 5.0])), (4 << 10, 500, None)] {
+        for (size, count, limits) in [(64 << 10, 100, Some([3.0, 5.0])), (4 << 10, 1023, None)] {
             for trace in [false, true] {
                 println!("requests of {size} bytes, trace {trace}");
                 let words = [size.to_string(), count.to_string(), "20".to_owned()];
@@ -192,8 +193,8 @@ impl Setup {
         let with = if trace { "lanes" } else { "counters" };
         let row = |(side, what): (usize, &str)| {
             // The C library itself takes a little.
-            let added = |tool: &[Request]| more(tool, side) - more(bare, side);
-            let call = middle(bare, |request| request[side]);
+            let added = |tool: &[Request]| middle(tool, side) - middle(bare, side);
+            let call = middle(bare, side) + middle(bare, side + 1);
             let name_of = format!("{} KiB {what}, {REQUEST_RANKS} ranks, with {with}", size >> 10);
             let peer = self.darshan.as_ref().map(|_| (name(trace), added(darshan)));
             let command = format!("requests {size}");
@@ -220,19 +221,15 @@ impl Setup {
     }
 }
 
-/// Nanoseconds of a request of one rank: written, written past the C library, read, read past it.
+/// Nanoseconds of a request of one rank: how much more written through the C library than past it, written past it, and
+/// the same for reads.
 type Request = [f64; 4];
 
 /// The middle one of all ranks in all rounds.
-fn middle(requests: &[Request], of: impl Fn(&Request) -> f64) -> f64 {
-    let mut all: Vec<f64> = requests.iter().map(of).collect();
+fn middle(requests: &[Request], at: usize) -> f64 {
+    let mut all: Vec<f64> = requests.iter().map(|request| request[at]).collect();
     all.sort_by(f64::total_cmp);
     all.get(all.len() / 2).copied().unwrap_or(f64::NAN)
-}
-
-/// What the way through the C library costs more.
-fn more(requests: &[Request], side: usize) -> f64 {
-    middle(requests, |request| request[side] - request[side + 1])
 }
 
 impl Drop for Setup {

@@ -20,7 +20,9 @@ pub(super) fn examine() -> Vec<Finding> {
     let mut findings = vec![folder("segments", &segments, true)];
     findings.extend(left_behind(&segments));
     match surroundings::target(None, None) {
-        Ok(Target::Folder(path)) => findings.push(folder("logs", &path, false)),
+        Ok(Target::Folder(path) | Target::Once(path)) => {
+            findings.push(folder("logs", &path, false));
+        }
         Ok(Target::File(path)) if path.exists() => findings
             .push(bad(format!("NETRA_LOG_FILE: {} exists and is not overwritten", path.display()))),
         Ok(Target::File(path)) => {

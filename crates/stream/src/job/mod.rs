@@ -1,5 +1,6 @@
 //! The processes that belong together, and the one log that they become.
 
+mod draft;
 mod number;
 mod target;
 mod write;

@@ -16,6 +16,8 @@ pub enum Target {
     File(PathBuf),
     /// Below this folder: a folder for the day, a name that says whose and which job it is.
     Folder(PathBuf),
+    /// The same, under a name that the same pieces always get: whoever finds it there has written them before.
+    Once(PathBuf),
 }
 
 /// What a log's name begins with.
@@ -46,15 +48,22 @@ impl Target {
     fn folder(&self, now: u64) -> PathBuf {
         match self {
             Target::File(path) => path.parent().unwrap_or(Path::new("/")).to_owned(),
-            Target::Folder(folder) => folder.join(day(now).strftime("%Y/%m/%d").to_string()),
+            Target::Folder(folder) | Target::Once(folder) => {
+                folder.join(day(now).strftime("%Y/%m/%d").to_string())
+            }
         }
     }
 
-    /// The log's path; `salt` makes it differ from others.
-    pub(super) fn path(&self, first: &Piece, begin: Name<'_>, salt: u64) -> PathBuf {
+    /// The log's path.
+    pub(super) fn path(&self, first: &Piece, begin: Name<'_>) -> PathBuf {
+        let start = first.start.0;
         match self {
             Target::File(path) => path.clone(),
-            Target::Folder(folder) => folder.join(name(first, begin, salt)),
+            // Of two that are written of the same pieces, both stay.
+            Target::Folder(folder) => {
+                folder.join(name(first, begin, start ^ u64::from(std::process::id())))
+            }
+            Target::Once(folder) => folder.join(name(first, begin, start)),
         }
     }
 }

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use netra_darshan::encode::{self, Options, Sink};
 use netra_darshan::{Damage, Log, Reason, merge};
 use netra_event::Rank;
-use tempfile::NamedTempFile;
 
+use super::draft::Draft;
 use super::{Job, Name, Target};
 use crate::source::{Kind, Life, Piece};
 use crate::{Error, Result};
@@ -49,8 +49,7 @@ impl Job {
                 source: netra_darshan::Error::NoInput,
             });
         };
-        let salt = first.start.0 ^ u64::from(std::process::id());
-        let path = target.path(first, name, salt);
+        let path = target.path(first, name);
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = &folder.unwrap_or(Path::new(".")).to_owned();
         fs::create_dir_all(folder).map_err(Error::io("creating", folder))?;
@@ -103,9 +102,8 @@ impl Job {
     ) -> Result<()> {
         let path = written.path.clone();
         let failed = |source| Error::Log { path: path.clone(), source };
-        let temporary = NamedTempFile::with_prefix_in(".netra-", folder)
-            .map_err(Error::io("creating a file in", folder))?;
-        let (file, part) = temporary.into_parts();
+        let (file, draft) =
+            Draft::create(folder).map_err(Error::io("creating a file in", folder))?;
         // As an MPI job's log has it: what every rank did is one record.
         let ranks = self.ranks();
         let options = merge::Options { shared: ranks.is_some(), ranks, ..Default::default() };
@@ -117,11 +115,9 @@ impl Job {
             written.damage.push((origin, damage));
         }
         file.sync_all().map_err(Error::io("writing", &path))?;
-        part.persist_noclobber(&path).map_err(|refused| {
-            if refused.error.kind() == std::io::ErrorKind::AlreadyExists {
-                return Error::Exists { path: path.clone() };
-            }
-            Error::io("writing", &path)(refused.error)
+        draft.publish(&file, &path).map_err(|refused| match refused.kind() {
+            std::io::ErrorKind::AlreadyExists => Error::Exists { path: path.clone() },
+            _ => Error::io("writing", &path)(refused),
         })?;
         // The name is safe only when its folder is.
         let folder_file = File::open(folder).map_err(Error::io("opening", folder))?;

@@ -67,8 +67,6 @@ pub(super) struct Follower {
     pause: Duration,
     accounted: Option<Instant>,
     snapped: Option<Instant>,
-    /// The spool can not be written, and that was said.
-    held: bool,
     /// How long the next counters wait.
     rest: Duration,
     /// The position behind its last frame, once that is in the spool.
@@ -120,7 +118,6 @@ impl Follower {
             pause: SOON,
             accounted: None,
             snapped: None,
-            held: false,
             rest: SNAPSHOT_EVERY,
             finished: intake.is_final(&producer).then_some(0),
         };
@@ -169,11 +166,11 @@ impl Follower {
         }
         let found = !read.is_empty();
         match self.send(intake, filter, read, &front) {
-            Ok(()) => self.held = false,
-            Err(Refused::Spool(why)) => {
+            Ok(()) => {}
+            Err(Refused::Spool(crate::spool::Refused::Full)) => {
                 // What is durable is given back all the same.
                 self.acknowledge(&front, intake.committed())?;
-                return Ok(self.hold(intake, &why));
+                return Ok(Looked::Full);
             }
             Err(error) => return Err(io::Error::other(error)),
         }
@@ -182,7 +179,7 @@ impl Follower {
         if over && done {
             return match self.finish(intake, &front, filter) {
                 Ok(()) => Ok(Looked::Again(Instant::now() + SOON)),
-                Err(Refused::Spool(why)) => Ok(self.hold(intake, &why)),
+                Err(Refused::Spool(crate::spool::Refused::Full)) => Ok(Looked::Full),
                 Err(error) => Err(io::Error::other(error)),
             };
         }
@@ -190,18 +187,6 @@ impl Follower {
         // More may be there than one look takes.
         let pause = if done { self.pause } else { Duration::ZERO };
         Ok(Looked::Again(Instant::now() + pause))
-    }
-
-    /// The segment keeps what the spool does not take, and is read on when it does. A disk that fails is said once.
-    fn hold(&mut self, intake: &Intake, why: &crate::spool::Refused) -> Looked {
-        if let crate::spool::Refused::Failed(error) = why
-            && !self.held
-        {
-            self.held = true;
-            let path = self.path.display();
-            intake.told.say(format_args!("{path} waits, the spool can not be written: {error}"));
-        }
-        Looked::Full
     }
 
     fn is_over(&mut self) -> bool {

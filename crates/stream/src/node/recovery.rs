@@ -67,17 +67,31 @@ fn recover(segment: &Path, owner: u32, folder: &Path) -> Result<PathBuf> {
     let job = Job::new(vec![Piece::of_segment(segment, Some(owner))?]);
     let user = user(owner);
     let name = Name { user: &user, program: None };
-    let written = job.write(&Target::Folder(folder.to_owned()), name, &mut |_, _, _| {})?;
+    let written = match job.write(&Target::Once(folder.to_owned()), name, &mut |_, _, _| {}) {
+        // A daemon was killed between this and the end of the segment; a log has its name when it is whole.
+        Err(Error::Exists { path }) => {
+            give(&path, owner)?;
+            fs::remove_file(segment).ok();
+            return Ok(path);
+        }
+        written => written?,
+    };
     if let Some((_, error)) = written.left_out.into_iter().next() {
         fs::remove_file(&written.path).ok();
         return Err(error);
     }
-    if rustix::process::geteuid().is_root() {
-        chown(&written.path, Some(owner), None).map_err(Error::io("giving away", &written.path))?;
-    }
+    give(&written.path, owner)?;
     // Gone already: somebody else has removed it.
     fs::remove_file(segment).ok();
     Ok(written.path)
+}
+
+/// A log is its user's, where that can be said.
+fn give(log: &Path, owner: u32) -> Result<()> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    chown(log, Some(owner), None).map_err(Error::io("giving away", log))
 }
 
 /// What the name of a user's log begins with: their name, or number if they have none here.
