@@ -13,13 +13,17 @@ use crate::network::{HUB, Network};
 use crate::site::{NODE, Running, Site, adds_up, events, is_long, poll};
 
 /// Producers, and calls of each of their two threads.
-fn load() -> (u64, u64) {
-    if is_long() { (8, 500_000) } else { (3, 20_000) }
+#[derive(Clone, Copy)]
+pub(crate) struct Load {
+    producers: u64,
+    calls: u64,
 }
 
-pub(crate) fn produce(site: &Site, job: &str) -> Vec<Running> {
-    let (producers, calls) = load();
-    (0..producers).map(|number| site.produce(job, number, calls)).collect()
+/// What also a small disk has room for.
+pub(crate) const SMALL: Load = Load { producers: 3, calls: 20_000 };
+
+pub(crate) fn load() -> Load {
+    if is_long() { Load { producers: 8, calls: 500_000 } } else { SMALL }
 }
 
 /// The application ends by itself while the fault lasts: it never waits for anybody.
@@ -29,23 +33,31 @@ pub(crate) fn end(producers: Vec<Running>) {
     }
 }
 
-/// Everything of all producers is there, once.
-pub(crate) fn is_exact(site: &Site, job: &str) -> u64 {
-    let (producers, calls) = load();
-    let found = site.settle(job, producers as usize);
-    adds_up(&found, site);
-    assert_eq!(found["complete"], true, "{found:#}\n{}", site.said());
-    assert_eq!(found["sums"]["delivered"], producers * events(calls), "{found:#}");
-    producers * events(calls)
-}
+impl Load {
+    pub(crate) fn produce(self, site: &Site, job: &str) -> Vec<Running> {
+        (0..self.producers).map(|number| site.produce(job, number, self.calls)).collect()
+    }
 
-/// The node has everything, and its hub has not.
-pub(crate) fn is_held_back(site: &Site, job: &str) -> bool {
-    let (producers, calls) = load();
-    site.certificate("node", job).is_some_and(|found| {
-        found["sums"]["received"] == producers * events(calls)
-            && found["sums"]["in_flight"].as_u64().is_some_and(|left| left > 0)
-    })
+    fn events(self) -> u64 {
+        self.producers * events(self.calls)
+    }
+
+    /// Everything of all producers is there, once.
+    pub(crate) fn is_exact(self, site: &Site, job: &str) -> u64 {
+        let found = site.settle(job, self.producers as usize);
+        adds_up(&found, site);
+        assert_eq!(found["complete"], true, "{found:#}\n{}", site.said());
+        assert_eq!(found["sums"]["delivered"], self.events(), "{found:#}");
+        self.events()
+    }
+
+    /// The node has everything, and its hub has not.
+    pub(crate) fn is_held_back(self, site: &Site, job: &str) -> bool {
+        site.certificate("node", job).is_some_and(|found| {
+            found["sums"]["received"] == self.events()
+                && found["sums"]["in_flight"].as_u64().is_some_and(|left| left > 0)
+        })
+    }
 }
 
 fn duration() -> Duration {
@@ -71,15 +83,15 @@ fn a_cable_that_is_pulled_out_costs_time_and_nothing_else() {
     let _near = site.start_by("near", network.on_hub(&daemon("near")));
     let _node = site.start_by("node", network.on_node(&daemon("node")));
     let mut cuts = 0;
-    end(produce(&site, "before"));
-    is_exact(&site, "before");
+    end(load().produce(&site, "before"));
+    load().is_exact(&site, "before");
     assert!(network.cut(), "the cable can be pulled out");
-    end(produce(&site, "cut"));
-    poll("the node holds what the hub can not get", || is_held_back(&site, "cut"));
+    end(load().produce(&site, "cut"));
+    poll("the node holds what the hub can not get", || load().is_held_back(&site, "cut"));
     cuts += 1;
     std::thread::sleep(duration());
     assert!(network.mend(), "the cable can be put in");
-    let checked = is_exact(&site, "cut");
+    let checked = load().is_exact(&site, "cut");
     println!("network cut: {cuts} cut of {:?} and more, {checked} events checked", duration());
 }
 
@@ -89,14 +101,14 @@ fn a_hub_that_is_away_gets_everything_when_it_is_back() {
     let _far = site.start("far");
     let near = site.start("near");
     let _node = site.start("node");
-    end(produce(&site, "before"));
-    is_exact(&site, "before");
+    end(load().produce(&site, "before"));
+    load().is_exact(&site, "before");
     drop(near);
-    end(produce(&site, "away"));
-    poll("the node holds what the hub can not get", || is_held_back(&site, "away"));
+    end(load().produce(&site, "away"));
+    poll("the node holds what the hub can not get", || load().is_held_back(&site, "away"));
     std::thread::sleep(duration());
     let _near = site.start("near");
-    let checked = is_exact(&site, "away");
+    let checked = load().is_exact(&site, "away");
     println!("hub away: 1 time for {:?} and more, {checked} events checked", duration());
 }
 
@@ -113,7 +125,7 @@ fn clocks_that_are_set_change_no_count() {
     let near = start("near", near_clock);
     let node = start("node", node_clock);
     let hour = 3_600_000_000_000;
-    let all = produce(&site, "clock");
+    let all = load().produce(&site, "clock");
     let mut steps = 0;
     for step in [hour, -5 * hour, 24 * hour] {
         for clock in &clocks {
@@ -123,19 +135,19 @@ fn clocks_that_are_set_change_no_count() {
         }
     }
     end(all);
-    let (producers, calls) = load();
+    let load = load();
     let mut last = None;
     poll("everything has arrived", || {
         last = Certificate::of(&far.intake.state(), "clock").into_iter().next();
         last.as_ref().is_some_and(|found| {
-            found.processes.len() as u64 == producers
+            found.processes.len() as u64 == load.producers
                 && found.is_final()
                 && found.sums.in_flight == 0
         })
     });
     let found = last.expect("it was there");
     assert!(found.is_complete(), "{found:?}");
-    assert_eq!(found.sums.delivered, producers * events(calls));
+    assert_eq!(found.sums.delivered, load.events());
     assert!(node.finish() && near.finish() && far.finish(), "nothing is left");
     println!("clocks: {steps} steps, {} events checked", found.sums.delivered);
 }

@@ -3,7 +3,7 @@
 
 use netra_e2e::SmallDisk;
 
-use crate::fault::{end, is_exact, is_held_back, produce};
+use crate::fault::{SMALL, end};
 use crate::site::{Site, poll};
 
 const SIZE: u64 = 4 << 20;
@@ -14,7 +14,7 @@ const FREE: u64 = 768 << 10;
 fn filled(site: &Site, disk: &SmallDisk, job: &str) -> Vec<crate::site::Running> {
     disk.fill(SIZE, FREE).expect("a ballast");
     let daemons = vec![site.start("far"), site.start("node")];
-    end(produce(site, job));
+    end(SMALL.produce(site, job));
     poll("the disk is full", || site.has_said("node", "the spool is full"));
     daemons
 }
@@ -32,7 +32,7 @@ fn a_disk_full_to_the_last_byte_drains_as_soon_as_the_hub_is_there() {
     drop(daemons.pop());
     daemons.push(site.start("node"));
     daemons.push(site.start("near"));
-    let checked = is_exact(&site, "full");
+    let checked = SMALL.is_exact(&site, "full");
     poll("segments are removed", || site.segments().is_empty());
     drop(daemons);
     println!("disk full: 1 time, {taken} bytes taken by others, {checked} events checked");
@@ -46,11 +46,11 @@ fn a_full_disk_that_gets_room_takes_the_rest() {
         return;
     };
     let mut daemons = filled(&site, &disk, "room");
-    assert!(!is_held_back(&site, "room"), "the disk was too large for this test");
+    assert!(!SMALL.is_held_back(&site, "room"), "the disk was too large for this test");
     disk.empty().expect("the ballast is removed");
-    poll("the node has everything", || is_held_back(&site, "room"));
+    poll("the node has everything", || SMALL.is_held_back(&site, "room"));
     daemons.push(site.start("near"));
-    let checked = is_exact(&site, "room");
+    let checked = SMALL.is_exact(&site, "room");
     drop(daemons);
     println!("disk full, then room: 1 time, {checked} events checked");
 }
