@@ -126,7 +126,7 @@ impl<T: ArrowPrimitiveType> Values<T> {
 /// Texts that repeat: each is kept once, and until the batch is made only how often it follows itself.
 #[derive(Default)]
 pub(crate) struct Labels {
-    known: HashMap<Vec<u8>, i32>,
+    known: HashMap<String, i32>,
     texts: Vec<String>,
     /// The texts as they went out with the last batch.
     given: Option<Arc<StringArray>>,
@@ -158,18 +158,14 @@ impl Labels {
     }
 
     fn place(&mut self, text: &[u8]) -> i32 {
-        // Records of one file follow each other.
-        if let Some(&(Some(place), _)) = self.runs.last()
-            && self.texts.get(place as usize).is_some_and(|last| last.as_bytes() == text)
-        {
-            return place;
-        }
-        if let Some(&place) = self.known.get(text) {
+        // Names that differ only in what is no text are one text: pandas wants each category once.
+        let text = String::from_utf8_lossy(text);
+        if let Some(&place) = self.known.get(&*text) {
             return place;
         }
         let place = i32::try_from(self.texts.len()).unwrap_or(i32::MAX);
-        self.texts.push(String::from_utf8_lossy(text).into_owned());
-        self.known.insert(text.to_vec(), place);
+        self.texts.push(text.clone().into_owned());
+        self.known.insert(text.into_owned(), place);
         place
     }
 

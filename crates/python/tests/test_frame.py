@@ -1,8 +1,10 @@
 """Data frames: the values, kinds and memory of columns as pandas gets them, beside the same table as plain lists."""
 
+import struct
 import subprocess
 import sys
 import textwrap
+import zlib
 
 import numpy
 import pandas
@@ -87,6 +89,30 @@ def test_labels_of_any_number_have_room(wave, tmp_path):
     frame = netra.open(paths).counters("POSIX", columns=["log", "rank"]).to_pandas()
     assert frame["log"].cat.codes.dtype == "int16"
     assert list(frame["log"].astype(str)) == [str(path) for path in paths for _ in range(5)]
+
+
+def test_names_that_are_no_text_are_one_label(wave, tmp_path):
+    log = bytearray(open(wave, "rb").read())
+    # Where the names lie, and how long they are, stands in the header.
+    at = 32
+    offset, length = struct.unpack_from("<QQ", log, at)
+    names, rest = b"", bytes(log[offset : offset + length])
+    while rest:
+        stream = zlib.decompressobj()
+        names += stream.decompress(rest)
+        rest = stream.unused_data
+    for name, other in ((b"/scratch/run/field.dat", b"\xfe"), (b"/scratch/run/checkpoint.0", b"\xff")):
+        assert name in names
+        names = names.replace(name, other)
+    made = zlib.compress(names)
+    assert len(made) <= length
+    log[offset : offset + len(made)] = made
+    struct.pack_into("<QQ", log, at, offset, len(made))
+    (tmp_path / "odd.darshan").write_bytes(log)
+    frame = netra.open(tmp_path / "odd.darshan").dxt("POSIX", columns=["id", "file"]).to_pandas()
+    others = {f"/scratch/run/checkpoint.{number}" for number in (1, 2, 3)}
+    assert set(frame["file"]) == set(frame["file"].cat.categories) == others | {"\ufffd"}
+    assert frame[frame["file"] == "\ufffd"]["id"].nunique() == 2
 
 
 def test_a_log_needs_no_pyarrow_for_pandas(wave):
