@@ -29,13 +29,13 @@ function head(data: Comparison, pages: Page[]): HTMLElement {
   return h("header", {}, h("div", { class: "job" }, h("h1", {}, `${plural(data.runs.length, "run")} side by side`), h("p", { class: "answer-line" }, sentence(data.compare.says))), h("div", { class: "corner" }, theme));
 }
 
-interface Line { name: string; value: (report: Report) => number; text: (value: number) => string; better?: "less" | "more" }
+interface Line { name: string; value: (report: Report) => number; text: (value: number) => string; better?: "less" | "more"; /** A change of it is said in points, and is neither good nor bad by itself. */ share?: boolean }
 
 const LINES: Line[] = [
   { name: "ranks", value: (r) => r.job.nprocs, text: count },
   { name: "run", value: (r) => r.job.run_time, text: seconds, better: "less" },
   { name: "I/O of the slowest rank", value: (r) => r.verdict.seconds, text: seconds, better: "less" },
-  { name: "share of the run", value: (r) => r.verdict.share, text: percent, better: "less" },
+  { name: "share of the run", value: (r) => r.verdict.share, text: percent, share: true },
   { name: "reading", value: (r) => r.verdict.parts[0], text: seconds, better: "less" },
   { name: "writing", value: (r) => r.verdict.parts[1], text: seconds, better: "less" },
   { name: "metadata", value: (r) => r.verdict.parts[2], text: seconds, better: "less" },
@@ -52,10 +52,12 @@ function numbers(runs: Report[]): HTMLElement {
   const rows = LINES.filter((line) => runs.some((run) => line.value(run) > 0)).map((line) => {
     const [a, b] = [line.value(first), line.value(last)], apart = Math.abs(a - b) > 0.05 * Math.max(a, b);
     const good = !line.better || !apart ? "" : (line.better === "less") === b < a ? "better" : "worse";
-    return h("tr", {}, h("th", { scope: "row" }, line.name), ...runs.map((run) => h("td", { class: "number" }, line.text(line.value(run)))), h("td", { class: `number ${good}` }, apart ? factor(a, b) : "same"));
+    return h("tr", {}, h("th", { scope: "row" }, line.name), ...runs.map((run) => h("td", { class: "number" }, line.text(line.value(run)))), h("td", { class: `number ${good}` }, !apart ? "same" : line.share ? points(a, b) : factor(a, b)));
   });
   return scrolled(h("tr", {}, h("td"), ...runs.map((run, at) => h("th", { scope: "col", title: run.job.source, class: "number" }, NAMES[at] ?? "", h("small", {}, shortPath(run.job.source.split("/").at(-1) ?? "", 26)))), h("th", { scope: "col", class: "number" }, "change")), rows);
 }
+
+function points(a: number, b: number): string { return `${b > a ? "+" : "−"}${(Math.abs(b - a) * 100).toFixed(1)} points`; }
 
 function factor(a: number, b: number): string {
   if (a <= 0) return "new";

@@ -59,7 +59,8 @@ export function ruled(chart: Chart, most: number, tall: (value: number) => numbe
 
 /** Words under some of the places of an axis, as many as there is room for. */
 export function labelled(drawing: SVGElement, labels: string[]): void {
-  const step = (WIDE - LEFT - 6) / Math.max(1, labels.length), every = Math.max(1, Math.ceil(labels.length * 46 / (WIDE - LEFT)));
+  const step = (WIDE - LEFT - 6) / Math.max(1, labels.length), longest = Math.max(0, ...labels.map((label) => label.length));
+  const every = Math.max(1, Math.ceil(labels.length * Math.max(40, longest * 7 + 6) / (WIDE - LEFT)));
   labels.forEach((label, at) => {
     if (at % every === 0) drawing.append(svg("text", { class: "tick", x: LEFT + (at + 0.5) * step, y: HIGH - BOTTOM + 14, "text-anchor": "middle" }, label));
   });

@@ -29,9 +29,8 @@ function trustLines(report: Report): Node[] {
   const lines = trust.caveats.length > 0 ? trust.caveats : ["Nothing is known to be missing or wrong."];
   const says = [`From the modules ${trust.modules.join(", ")}.`];
   if (trust.coverage !== null) says.push(`The trace covers ${percent(trust.coverage)} of the counted bytes.`);
-  else says.push("Single calls were not traced: times within a file are known only from its first and last call.");
-  if (trust.summed > 0) says.push(`${plural(trust.summed, "record")} summed over ranks: of those only the fastest and slowest rank are known.`);
-  return [h("ul", {}, ...lines.map((line) => h("li", {}, line))), h("p", {}, says.join(" "))];
+  const open = trust.unknown.length === 0 ? [] : [h("h3", {}, "What the source could not know"), h("ul", {}, ...trust.unknown.map((line) => h("li", {}, sentence(line))))];
+  return [h("ul", {}, ...lines.map((line) => h("li", {}, sentence(line)))), ...open, h("p", {}, says.join(" "))];
 }
 
 export function verdict(page: Page): HTMLElement {

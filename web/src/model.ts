@@ -23,7 +23,7 @@ export interface Verdict {
   place: string | null;
 }
 
-export interface Trust { complete: boolean; coverage: number | null; summed: number; caveats: string[]; modules: string[] }
+export interface Trust { complete: boolean; coverage: number | null; summed: number; caveats: string[]; unknown: string[]; modules: string[] }
 
 export interface Finding {
   slug: string; title: string; level: "HIGH" | "WARN" | "INFO"; says: string;

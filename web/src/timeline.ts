@@ -90,7 +90,7 @@ export class Timeline extends Plot {
   /** A share of ranks that were busy; of few ranks their number. */
   #share(value: number): string {
     const ranks = this.page.report.job.nprocs;
-    return ranks > 8 ? percent(Math.min(1, value)).replace("below ", "<") : (Math.min(1, value) * ranks).toFixed(1);
+    return ranks > 8 ? percent(Math.min(1, value)).replace("below ", "<") : value * ranks < 0.05 ? "<0.1" : (Math.min(1, value) * ranks).toFixed(1);
   }
 
   /** A step's values: the share of ranks that were busy, or, where only bytes are known, their rate. */

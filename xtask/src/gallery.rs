@@ -1,6 +1,7 @@
-//! `cargo xtask gallery [DIR] [--looks] [--docs]`: the papers' applications before and after tuning, recorded by netra,
+//! `cargo xtask gallery [DIR] [--looks] [--docs] [--only NAME,…]`: the papers' applications before and after tuning, recorded by netra,
 //! as report pages, pages of both side by side, and small pictures of them. With `--looks` each page also in
-//! three widths, light and dark, for eyes to judge; with `--docs` the pictures of the documents anew.
+//! three widths, light and dark, for eyes to judge; with `--docs` the pictures of the documents anew; with `--only`
+//! these applications alone.
 
 use std::fs;
 use std::io::Write as _;
@@ -70,6 +71,60 @@ const PAIRS: &[Pair] = &[
         before: "--mpi none --files 2 --threads 2 --size 8MiB --block 64 --read no --content any --call write",
         after: "--mpi none --files 2 --threads 2 --size 8MiB --block 1MiB --read no --content any --call write",
     },
+    Pair {
+        name: "slow-rank",
+        says: "all wait for a rank that writes in pieces, then for none",
+        before: "--steps 10 --block 4MiB --pieces 64",
+        after: "--steps 10 --block 4MiB --pieces 1",
+    },
+    Pair {
+        name: "sw4",
+        says: "images row by row, then a rank's rows together",
+        before: "--steps 40 --image-every 4 --checkpoint-every 20",
+        after: "--steps 40 --image-every 4 --checkpoint-every 20 --images slabs",
+    },
+    Pair {
+        name: "pnetcdf-var",
+        says: "variables in independent pieces, then collectively",
+        before: "--mpi openmpi --variables 16 --pieces 64",
+        after: "--mpi openmpi --variables 16 --pieces 1 --mode collective",
+    },
+    Pair {
+        name: "amrex",
+        says: "computing waits for plot files, then goes on meanwhile",
+        before: "--plots 6 --boxes 64 --box 16 --compute 200",
+        after: "--plots 6 --boxes 64 --box 16 --compute 200 --mode overlapped",
+    },
+    Pair {
+        name: "dlio",
+        says: "a file is opened for every small sample, then once, and samples are larger",
+        before: "--files 4 --samples 256",
+        after: "--files 4 --samples 16 --sample 64KiB --open once",
+    },
+    Pair {
+        name: "hacc-io",
+        says: "nine variables behind a header of 2 KiB, then on their boundaries",
+        before: "--elements 262144 --gap 2048",
+        after: "--elements 262144 --gap 0",
+    },
+    Pair {
+        name: "hacc-checkpoint",
+        says: "a file for each rank, then one of all",
+        before: "--particles 262144",
+        after: "--particles 262144 --mode collective",
+    },
+    Pair {
+        name: "stdout-bulk",
+        says: "results in bulk through standard output, then what a person reads",
+        before: "--lines 500000",
+        after: "--lines 500",
+    },
+    Pair {
+        name: "mpi-io-test",
+        says: "blocks by independent calls, then by collective ones",
+        before: "--block 8KiB --iterations 1000",
+        after: "--block 8KiB --iterations 1000 --mode collective",
+    },
 ];
 
 /// What is made besides pages and small pictures.
@@ -77,30 +132,42 @@ const PAIRS: &[Pair] = &[
 struct Wish {
     looks: bool,
     docs: bool,
+    only: Option<Vec<String>>,
     folder: Option<PathBuf>,
+}
+
+impl Wish {
+    fn wants(&self, name: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| only.iter().any(|wanted| wanted == name))
+    }
 }
 
 /// Makes everything; workloads whose libraries are missing are said and left out.
 pub(crate) fn run(words: &[String]) -> Result<()> {
     let mut wish = Wish::default();
-    for word in words {
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
         match word.as_str() {
+            "--only" => {
+                let names = words.next().context("--only wants names, with commas between them")?;
+                wish.only = Some(names.split(',').map(str::to_owned).collect());
+            }
             "--looks" => wish.looks = true,
             "--docs" => wish.docs = true,
             word if word.starts_with('-') || wish.folder.is_some() => {
-                bail!("usage: cargo xtask gallery [DIR] [--looks] [--docs]")
+                bail!("usage: cargo xtask gallery [DIR] [--looks] [--docs] [--only NAME,…]")
             }
             folder => wish.folder = Some(PathBuf::from(folder)),
         }
     }
-    let folder = wish.folder.unwrap_or_else(|| target().join("gallery"));
+    let folder = wish.folder.clone().unwrap_or_else(|| target().join("gallery"));
     fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
     let folder = folder.canonicalize().context("finding the gallery's folder")?;
     web::if_possible()?;
     start(&mut cargo(&["build", "--quiet", "--package", "netra-cli", "--no-default-features"]))?;
     let (netra, library) = (target().join("debug/netra"), artifact::build()?);
     let mut made = Vec::new();
-    for pair in PAIRS {
+    for pair in PAIRS.iter().filter(|pair| wish.wants(pair.name)) {
         match both(&netra, &library, &folder, pair) {
             Ok(()) => made.push(pair),
             Err(error) => println!("left out: {}: {error:#}", pair.name),

@@ -20,6 +20,7 @@ mod report;
 mod threshold;
 mod trace;
 mod trust;
+mod unknown;
 mod usage;
 
 #[cfg(test)]

@@ -151,6 +151,8 @@ thresholds! {
     stdio_share: Ratio = Ratio(0.10), "Share of all bytes through C streams.";
     stdio_bytes: Bytes = Bytes(64 * MIB), "Bytes through C streams it takes to matter.";
     stdout_bytes: Bytes = Bytes(64 * MIB), "Bytes through standard output and error it takes to matter.";
+    tiny_stream_call: Bytes = Bytes(64), "A call of a C stream that moves less, on the average of its file, is tiny.";
+    tiny_stream_count: u64 = 100_000, "Tiny calls of C streams it takes to matter.";
     stream_rate: Bytes = Bytes(MIB), "Bytes per second below which a stream is slow.";
     stream_seconds: Seconds = Seconds(5.0), "Seconds in one stream it takes to matter.";
     heavy_share: Ratio = Ratio(0.90), "Share of a shared file's bytes that one rank moves alone.";

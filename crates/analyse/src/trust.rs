@@ -2,6 +2,8 @@
 
 use netra_event::{Loss, Module};
 
+use crate::pattern::Traced;
+use crate::unknown::unknown;
 use crate::{Job, Layer, Ledger};
 
 /// How complete a job's data is.
@@ -21,10 +23,12 @@ pub struct Trust {
     pub ledger: Option<Ledger>,
     /// What the reader of the source complained about.
     pub remarks: Vec<String>,
+    /// What the source could not know, and what therefore cannot be said, a sentence each.
+    pub unknown: Vec<String>,
 }
 
 impl Trust {
-    pub(crate) fn of(job: &Job) -> Trust {
+    pub(crate) fn of(job: &Job, traced: Option<&Traced>) -> Trust {
         let mut impossible: Vec<(Layer, u64)> = Vec::new();
         for usage in job.usages.iter().filter(|usage| usage.impossible > 0) {
             let count = u64::from(usage.impossible);
@@ -37,10 +41,11 @@ impl Trust {
             partial: job.partial.iter().map(|partial| partial.0).collect(),
             dropped: job.dropped.clone(),
             impossible,
-            coverage: coverage(job),
+            coverage: coverage(job, traced),
             summed: job.usages.iter().filter(|usage| usage.rank.is_shared()).count() as u64,
             ledger: job.ledger.clone(),
             remarks: job.remarks.clone(),
+            unknown: unknown(job),
         }
     }
 
@@ -101,10 +106,9 @@ impl Trust {
 }
 
 /// Traced bytes as a share of counted bytes, through POSIX.
-fn coverage(job: &Job) -> Option<f64> {
-    let posix = job.trace.runs().iter().filter(|run| run.layer == Layer::Posix);
-    let traced = posix.flat_map(|run| job.trace.calls(run)).map(|row| row.length);
-    let traced = traced.fold(0, u64::saturating_add);
+fn coverage(job: &Job, traced: Option<&Traced>) -> Option<f64> {
+    let files = traced.into_iter().flat_map(|traced| &traced.files);
+    let traced = files.flat_map(|file| file.bytes).fold(0, u64::saturating_add);
     let posix = job.usages.iter().filter(|usage| usage.layer == Layer::Posix);
     let counted: u64 = posix.map(|usage| usage.bytes()).sum();
     (!job.trace.is_empty() && counted > 0).then(|| traced as f64 / counted as f64)

@@ -16,7 +16,7 @@ export function empty(command: string, nprocs: number): { report: Report; column
   const report: Report = {
     netra: "", job: { source: "", command, id: "", nprocs, nodes: null, start: null, run_time: 0 },
     verdict: { seconds: 0, share: 0, at_most: 0, mean: 0, rank: 0, parts: [0, 0, 0], waiting: 0, says: "", place: null },
-    trust: { complete: true, coverage: null, summed: 0, caveats: [], modules: [] },
+    trust: { complete: true, coverage: null, summed: 0, caveats: [], unknown: [], modules: [] },
     findings: [], passed: [], silenced: [], layers: [], files: [], file_count: 0, size_bins: [],
     osts: { list: [], median: 0 }, phases: null,
     ranks: { complete: true, count: 0, hosts: [], rank: "", seconds: "", bytes: "", reads: "", writes: "", host: "" },

@@ -9,7 +9,7 @@
 //! Where POSIX shows nothing, MPI-IO may: aggregators put an order between bytes that ranks asked for at the same time, and the
 //! standard leaves open who wins. Files with views are left out, because their offsets do not say where bytes lie.
 
-use super::{Advice, Audience, Confidence, Finding, Level, Outcome, Rule, query};
+use super::{Advice, Audience, Confidence, Finding, Level, Outcome, Rule, names, query};
 use crate::metric::FileFacts;
 use crate::pattern::{Conflicts, FileTrace};
 use crate::{Facts, Layer, Thresholds};
@@ -35,17 +35,29 @@ fn check(facts: &Facts, _: &Thresholds) -> Outcome {
     if shared.is_empty() {
         return Outcome::Silent;
     }
-    let found = shared
-        .iter()
-        .filter_map(|(file, traced)| {
-            let above = traced.mpiio.and_then(|above| above.conflicts);
-            let posix = Some(traced.conflicts).filter(Conflicts::any);
-            let posix = posix.map(|conflicts| one(file, Layer::Posix, &conflicts));
-            let above = above.filter(Conflicts::any);
-            posix.or_else(|| above.map(|conflicts| one(file, Layer::Mpiio, &conflicts)))
-        })
-        .collect();
+    let mut layers: [Vec<(&FileFacts, Conflicts)>; 2] = Default::default();
+    for (file, traced) in shared {
+        let above = traced.mpiio.and_then(|above| above.conflicts).filter(Conflicts::any);
+        if traced.conflicts.any() {
+            layers[0].push((file, traced.conflicts));
+        } else if let Some(above) = above {
+            layers[1].push((file, above));
+        }
+    }
+    let [posix, mpiio] = layers.map(most_first);
+    let found = [(Layer::Posix, posix), (Layer::Mpiio, mpiio)];
+    let found = found.iter().filter_map(|(layer, files)| of_layer(*layer, files)).collect();
     Outcome::from(found, || "no rank uses bytes that another writes".into())
+}
+
+/// Races before order, then by bytes.
+fn most_first<'a>(mut files: Vec<(&'a FileFacts, Conflicts)>) -> Vec<(&'a FileFacts, Conflicts)> {
+    files.sort_by(|(a, one), (b, other)| {
+        let weight =
+            |all: &Conflicts| (all.racing(), all.raw.bytes + all.war.bytes + all.waw.bytes);
+        weight(other).cmp(&weight(one)).then_with(|| a.path.cmp(&b.path))
+    });
+    files
 }
 
 /// Whether writes were traced through either layer.
@@ -54,7 +66,14 @@ fn is_written(file: &FileFacts, traced: &FileTrace) -> bool {
     traced.bytes[1] > 0 || (traced.mpiio.is_some_and(|one| one.conflicts.is_some()) && above())
 }
 
-fn one(file: &FileFacts, layer: Layer, conflicts: &Conflicts) -> Finding {
+/// All files of a layer as one finding: whoever shares one file so mostly shares the next in the same way.
+fn of_layer(layer: Layer, files: &[(&FileFacts, Conflicts)]) -> Option<Finding> {
+    let (first, rest) = files.split_first()?;
+    let mut conflicts = first.1;
+    rest.iter().for_each(|(_, other)| conflicts.absorb(other));
+    let conflicts = &conflicts;
+    let files: Vec<&FileFacts> = files.iter().map(|(file, _)| *file).collect();
+    let list: Vec<&str> = files.iter().map(|file| file.name()).collect();
     let racing = conflicts.racing();
     let kinds: Vec<String> =
         [("RAW", conflicts.raw), ("WAR", conflicts.war), ("WAW", conflicts.waw)]
@@ -75,11 +94,11 @@ fn one(file: &FileFacts, layer: Layer, conflicts: &Conflicts) -> Finding {
     let through = if layer == Layer::Mpiio { " through MPI-IO" } else { "" };
     let says = format!(
         "ranks use the same bytes of {}{through}: {}, {verdict}{cut}",
-        file.name(),
+        names(&list),
         kinds.join(", ")
     );
     let level = if racing > 0 { Level::Warn } else { Level::Info };
-    Finding { level, ..Finding::note(RULE.slug, says) }
+    let finding = Finding { level, ..Finding::note(RULE.slug, says) }
         .sure(if racing > 0 { Confidence::High } else { Confidence::Medium })
         .to(&[Audience::Developer])
         .bytes("read after write", conflicts.raw.bytes)
@@ -90,11 +109,13 @@ fn one(file: &FileFacts, layer: Layer, conflicts: &Conflicts) -> Finding {
             "order uncertain within clock skew",
             conflicts.raw.uncertain + conflicts.war.uncertain + conflicts.waw.uncertain,
         )
-        .about(&[file])
+        .count("files", files.len() as u64)
+        .about(&files)
         .advise(Advice::with(
             "put an order between them",
             "MPI_File_sync(fh); MPI_Barrier(comm); MPI_File_sync(fh);",
-        ))
+        ));
+    Some(finding)
 }
 
 /// What holds on file systems that promise less than POSIX.
@@ -202,6 +223,24 @@ mod tests {
         };
         through_mpiio(0).says(&RULE, "ranks use the same bytes of f through MPI-IO: 60 B RAW, 60 B of it at the same time: MPI leaves open which of them wins");
         through_mpiio(1).silent(&RULE);
+    }
+
+    #[test]
+    fn fires_once_for_several_files() {
+        let mut both = job(40, 2.0);
+        let rows: Vec<TraceRow> = job(40, 0.5).job.trace.rows().collect();
+        let id = both.id("/lus/g");
+        for rank in 0..2 {
+            both.posix("/lus/g", rank);
+        }
+        let file = both.job.trace.file(id);
+        for row in rows {
+            both.job.trace.push(TraceRow { file, ..row });
+        }
+        both.says(&RULE, "ranks use the same bytes of g and f: 120 B RAW, 60 B of it at the same time: the result is open on any file system");
+        let files: Vec<String> =
+            both.finds(&RULE)[0].files.iter().map(|file| file.1.clone()).collect();
+        assert_eq!(files, ["/lus/g", "/lus/f"]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `file-per-process`: nearly every rank has files of its own, a thousand and more in all.
 //!
-//! Fast to write, hard on the metadata server and on whoever reads them with another number of ranks.
+//! Fast to write, hard on the metadata server and on whoever reads them with another number of ranks. Shared memory, which MPI
+//! libraries open by ranks, is no file in this sense.
 
 use std::collections::BTreeSet;
 
@@ -21,6 +22,7 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let own = |file: &&FileFacts| {
         matches!(file.sharing, Sharing::One(_))
             && !file.is_standard_stream()
+            && !file.path.starts_with("/dev/shm/")
             && file
                 .layers
                 .iter()

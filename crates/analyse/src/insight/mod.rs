@@ -15,6 +15,7 @@ mod together;
 
 pub mod aggregators;
 pub mod attribute_churn;
+pub mod awaited_rank;
 pub mod blocking_reads;
 pub mod blocking_writes;
 pub mod byte_imbalance;
@@ -61,6 +62,7 @@ pub mod stripe_mismatch;
 pub mod sync_storm;
 pub mod time_between_layers;
 pub mod time_imbalance;
+pub mod tiny_stream_calls;
 pub mod unclosed_files;
 pub mod waits_in_open;
 
@@ -68,6 +70,7 @@ pub mod waits_in_open;
 pub const RULES: &[&Rule] = &[
     &aggregators::RULE,
     &attribute_churn::RULE,
+    &awaited_rank::RULE,
     &blocking_reads::RULE,
     &blocking_writes::RULE,
     &byte_imbalance::RULE,
@@ -114,6 +117,7 @@ pub const RULES: &[&Rule] = &[
     &sync_storm::RULE,
     &time_between_layers::RULE,
     &time_imbalance::RULE,
+    &tiny_stream_calls::RULE,
     &unclosed_files::RULE,
     &waits_in_open::RULE,
 ];

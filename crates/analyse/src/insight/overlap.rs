@@ -4,7 +4,7 @@
 //! help: phases next to a quiet time of the whole job that is long enough to hide them in. They say nothing where
 //! calls were not traced.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, count, percent};
+use super::{Advice, Audience, Confidence, Finding, Outcome, counted, percent};
 use crate::pattern::Phase;
 use crate::{Direction, Facts, Layer, Thresholds};
 use netra_event::Seconds;
@@ -33,9 +33,9 @@ pub(super) fn check(
     }
     let side = if direction == Direction::Read { "follow" } else { "are followed by" };
     let says = format!(
-        "{} of {verb}s in {} phases {side} quiet time that could hide them ({} of the run)",
+        "{} of {verb}s in {} {side} quiet time that could hide them ({} of the run)",
         Seconds(hidden),
-        count(hiding),
+        counted(hiding, "phase"),
         percent(facts.share(hidden)),
     );
     let finding = Finding::costing(slug, hidden, says, facts, limit)

@@ -87,6 +87,7 @@ impl Facts {
         let mut files = file::all(job);
         let critical = spending.critical(nprocs, run_time);
         file::sort(&mut files);
+        let traced = pattern::Traced::of(job, limit);
         Facts {
             command: job.command.clone(),
             id: job.id.clone(),
@@ -101,8 +102,8 @@ impl Facts {
             ost_activity: pattern::activity(job),
             sizes: pattern::sizes(job),
             phases: pattern::phases(&job.trace, limit),
-            traced: pattern::Traced::of(job, limit),
-            trust: Trust::of(job),
+            trust: Trust::of(job, traced.as_ref()),
+            traced,
             hints: job.hints.clone(),
             also: job.also.clone(),
             nodes: job.nodes,

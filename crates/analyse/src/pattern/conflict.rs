@@ -57,6 +57,27 @@ impl Conflicts {
     pub fn racing(&self) -> u64 {
         self.raw.racing + self.war.racing + self.waw.racing
     }
+
+    /// Takes in the conflicts of another file.
+    pub fn absorb(&mut self, other: &Conflicts) {
+        self.raw.absorb(&other.raw);
+        self.war.absorb(&other.war);
+        self.waw.absorb(&other.waw);
+        self.within.iter_mut().zip(other.within).for_each(|(sum, bytes)| *sum += bytes);
+        self.semantics &= other.semantics;
+        self.cut |= other.cut;
+    }
+}
+
+impl Hazard {
+    fn absorb(&mut self, other: &Hazard) {
+        self.calls += other.calls;
+        self.bytes += other.bytes;
+        self.racing += other.racing;
+        self.uncertain += other.uncertain;
+        self.uncommitted += other.uncommitted;
+        self.unopened += other.unopened;
+    }
 }
 
 /// What is known about a stretch of bytes that every call covers whole or not at all.

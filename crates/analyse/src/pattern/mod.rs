@@ -5,6 +5,7 @@
 mod block;
 mod conflict;
 mod cover;
+mod lone;
 mod parallel;
 mod phase;
 mod size;
@@ -17,6 +18,7 @@ mod visible;
 
 pub use block::CommonBlocks;
 pub use conflict::{Conflicts, Hazard};
+pub use lone::{Lone, Longest, Share};
 pub use phase::{Phase, PhaseList, Phases, phases};
 pub(crate) use size::sizes;
 pub use size::{SizeBasis, Sizes};

@@ -6,10 +6,13 @@
 //! kept between two others: a gap below [`Thresholds::phase_gap_min`] never separates, one above
 //! [`Thresholds::phase_gap_share`] of the traced time always does.
 
+use std::collections::BTreeMap;
+
 use netra_event::Rank;
 
+use super::lone::{Finder, Longest, Share};
 use super::{median, parallel};
-use crate::{Direction, Layer, Run, Thresholds, Trace};
+use crate::{Direction, Layer, Run, Thresholds, Trace, TraceRow};
 
 /// One burst.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,74 +53,142 @@ pub struct Phases {
     pub job: PhaseList,
     /// Of each traced layer.
     pub layers: Vec<(Layer, PhaseList)>,
+    /// The rank that was longest at work while all others had finished.
+    pub lone: Option<Longest>,
+}
+
+/// Layers whose phases are looked at by themselves.
+const LAYERS: [Layer; 3] = [Layer::Posix, Layer::Stdio, Layer::Mpiio];
+
+/// Calls whose phases are looked for: of one layer, or all.
+#[derive(Debug, Default)]
+struct Set {
+    layer: Option<Layer>,
+    quiet: Quiet,
+    /// Where its phases begin, but for the first.
+    starts: Vec<f64>,
+    gap: f64,
+}
+
+impl Set {
+    fn of(layer: Option<Layer>) -> Set {
+        Set { layer, ..Set::default() }
+    }
+
+    fn holds(&self, row: &TraceRow) -> bool {
+        self.layer.is_none_or(|layer| layer == row.layer)
+    }
 }
 
 /// Finds phases; `None` where nothing was traced.
 #[must_use]
 pub fn phases(trace: &Trace, limit: &Thresholds) -> Option<Phases> {
-    if trace.is_empty() {
+    let layers: Vec<Layer> = LAYERS.into_iter().filter(|layer| trace.has(*layer)).collect();
+    if layers.is_empty() {
         return None;
     }
-    let mut sets: Vec<(Option<Layer>, Vec<&Run>)> = Vec::new();
-    for layer in [Layer::Posix, Layer::Stdio, Layer::Mpiio] {
-        let runs: Vec<&Run> = trace.runs().iter().filter(|run| run.layer == layer).collect();
-        if !runs.is_empty() {
-            sets.push((Some(layer), runs));
-        }
-    }
-    if sets.len() > 1 {
-        sets.push((None, trace.runs().iter().collect()));
-    }
-    let mut lists = parallel::map(&sets, |(_, runs)| find(trace, runs, limit));
+    let mut sets = vec![Set::of(None)];
     // Where one layer was traced, its phases are the job's.
-    let job = if sets.len() > 1 { lists.pop()? } else { lists.first()?.clone() };
-    let layers = sets.iter().filter_map(|set| set.0).zip(lists).collect();
-    Some(Phases { job, layers })
+    if layers.len() > 1 {
+        sets.extend(layers.iter().map(|layer| Set::of(Some(*layer))));
+    }
+    let alone = separate(trace, &mut sets, limit);
+    let (mut lists, shares) = gather(trace, &sets, limit);
+    let job = lists.remove(0);
+    let lists = if layers.len() > 1 { lists } else { vec![job.clone()] };
+    Some(Phases {
+        job,
+        layers: layers.into_iter().zip(lists).collect(),
+        lone: alone.longest(&shares),
+    })
 }
 
-/// The phases of some runs.
-fn find(trace: &Trace, runs: &[&Run], limit: &Thresholds) -> PhaseList {
-    let Some((gap, borders)) = quiet(trace, runs, limit) else { return PhaseList::default() };
-    let starts: Vec<f64> = borders.iter().map(|quiet| quiet.1).collect();
-    let mut bursts: Vec<Burst> = (0..=borders.len()).map(|_| Burst::default()).collect();
-    let mut ranks: Vec<&Run> = runs.to_vec();
+/// Finds where the phases of every set begin, and who is alone: one look at all calls in order.
+fn separate(trace: &Trace, sets: &mut [Set], limit: &Thresholds) -> Finder {
+    let mut alone = Finder::new(limit.floor_seconds.0);
+    for row in trace.in_order(trace.runs()) {
+        for set in sets.iter_mut().filter(|set| set.holds(&row)) {
+            set.quiet.see(&row, limit);
+        }
+        alone.see(&row);
+    }
+    for set in sets {
+        (set.gap, set.starts) = std::mem::take(&mut set.quiet).borders(limit);
+    }
+    alone
+}
+
+/// The phases of every set, and what each rank did: a second look, rank by rank.
+fn gather(
+    trace: &Trace,
+    sets: &[Set],
+    limit: &Thresholds,
+) -> (Vec<PhaseList>, BTreeMap<u32, Share>) {
+    let mut bursts: Vec<Vec<Burst>> =
+        sets.iter().map(|set| vec![Burst::default(); set.starts.len() + 1]).collect();
+    let mut ranks: Vec<&Run> = trace.runs().iter().collect();
     ranks.sort_by_key(|run| run.rank);
     let ranks: Vec<&[&Run]> = ranks.chunk_by(|a, b| a.rank == b.rank).collect();
-    for parts in parallel::map(&ranks, |runs| one_rank(trace, runs, &starts)) {
-        for (at, part) in parts {
-            bursts[at].add(part);
+    let mut shares: BTreeMap<u32, Share> = BTreeMap::new();
+    for parts in parallel::map(&ranks, trace.len(), |runs| one_rank(trace, runs, sets)) {
+        for (_, part) in parts.first().into_iter().flatten() {
+            let share = shares.entry(part.rank).or_default();
+            share.calls += part.calls;
+            let bytes = part.bytes.iter().flatten();
+            share.bytes = bytes.fold(share.bytes, |sum, bytes| sum.saturating_add(*bytes));
+        }
+        for (bursts, parts) in bursts.iter_mut().zip(parts) {
+            parts.into_iter().for_each(|(at, part)| bursts[at].add(part));
         }
     }
-    let found: Vec<Phase> = bursts.into_iter().filter_map(Burst::phase).collect();
-    PhaseList { period: period(&found, limit), phases: found, gap }
+    let lists = sets.iter().zip(bursts).map(|(set, bursts)| {
+        let phases: Vec<Phase> = bursts.into_iter().filter_map(Burst::phase).collect();
+        PhaseList { period: period(&phases, limit), phases, gap: set.gap }
+    });
+    (lists.collect(), shares)
 }
 
-/// The shortest gap that does not separate, and the quiet times that do; nothing without calls.
-fn quiet(trace: &Trace, runs: &[&Run], limit: &Thresholds) -> Option<(f64, Vec<(f64, f64)>)> {
-    let (mut first, mut end) = (None, f64::NEG_INFINITY);
-    // Count, mean and squared distances, updated one gap at a time (Welford).
-    let (mut count, mut mean, mut squares) = (0.0, 0.0, 0.0);
-    let mut long: Vec<(f64, f64)> = Vec::new();
-    for row in trace.in_order(runs.iter().copied()) {
-        if first.is_some() && row.start > end {
-            let gap = row.start - end;
-            count += 1.0;
-            let delta = gap - mean;
-            mean += delta / count;
-            squares += delta * (gap - mean);
+/// Quiet times, call by call in the order of their starts.
+#[derive(Debug, Default)]
+struct Quiet {
+    first: Option<f64>,
+    end: f64,
+    /// Gaps, their mean and squared distances, updated one gap at a time (Welford).
+    count: f64,
+    mean: f64,
+    squares: f64,
+    /// Those that may separate.
+    long: Vec<(f64, f64)>,
+}
+
+impl Quiet {
+    fn see(&mut self, row: &TraceRow, limit: &Thresholds) {
+        if self.first.is_none() {
+            (self.first, self.end) = (Some(row.start), row.end);
+            return;
+        }
+        if row.start > self.end {
+            let gap = row.start - self.end;
+            self.count += 1.0;
+            let delta = gap - self.mean;
+            self.mean += delta / self.count;
+            self.squares += delta * (gap - self.mean);
             if gap > limit.phase_gap_min.0 {
-                long.push((end, row.start));
+                self.long.push((self.end, row.start));
             }
         }
-        first.get_or_insert(row.start);
-        end = f64::max(end, row.end);
+        self.end = self.end.max(row.end);
     }
-    let span = end - first?;
-    let deviation: f64 = if count > 0.0 { (squares / count).sqrt() } else { 0.0 };
-    let most = (limit.phase_gap_share.0 * span).max(limit.phase_gap_min.0);
-    let gap = (mean + deviation).clamp(limit.phase_gap_min.0, most);
-    long.retain(|quiet| quiet.1 - quiet.0 > gap);
-    Some((gap, long))
+
+    /// The shortest gap that does not separate, and the ends of the quiet times that do.
+    fn borders(self, limit: &Thresholds) -> (f64, Vec<f64>) {
+        let span = self.end - self.first.unwrap_or(self.end);
+        let deviation = if self.count > 0.0 { (self.squares / self.count).sqrt() } else { 0.0 };
+        let most = (limit.phase_gap_share.0 * span).max(limit.phase_gap_min.0);
+        let gap = (self.mean + deviation).clamp(limit.phase_gap_min.0, most);
+        let long = self.long.into_iter().filter(|quiet| quiet.1 - quiet.0 > gap);
+        (gap, long.map(|quiet| quiet.1).collect())
+    }
 }
 
 /// What one rank did in one phase.
@@ -132,30 +203,37 @@ struct Part {
     busy: f64,
 }
 
-/// One rank's parts in phases that begin, but for the first, at these times.
-fn one_rank(trace: &Trace, runs: &[&Run], starts: &[f64]) -> Vec<(usize, Part)> {
-    let mut parts: Vec<(usize, Part)> = Vec::new();
+/// One rank's parts in the phases of every set.
+fn one_rank(trace: &Trace, runs: &[&Run], sets: &[Set]) -> Vec<Vec<(usize, Part)>> {
+    let mut parts: Vec<Vec<(usize, Part)>> = vec![Vec::new(); sets.len()];
     for row in trace.in_order(runs.iter().copied()) {
-        let known = parts.last().map_or(0, |part| part.0);
-        // Calls come in order, so the phase is the last one's or one of the next.
-        let at = known + starts[known..].iter().take_while(|start| **start <= row.start).count();
-        if parts.last().is_none_or(|part| part.0 != at) {
-            let (rank, start, end) = (row.rank, row.start, row.start);
-            parts.push((at, Part { rank, start, end, calls: 0, bytes: [[0; 3]; 2], busy: 0.0 }));
+        for (set, parts) in sets.iter().zip(&mut parts).filter(|(set, _)| set.holds(&row)) {
+            add(parts, &set.starts, &row);
         }
-        let Some((_, part)) = parts.last_mut() else { continue };
-        part.calls += 1;
-        let layer = match row.layer {
-            Layer::Mpiio => 2,
-            Layer::Stdio => 1,
-            _ => 0,
-        };
-        let way = usize::from(row.direction == Direction::Write);
-        part.bytes[way][layer] = part.bytes[way][layer].saturating_add(row.length);
-        part.busy += (row.end - part.end.max(row.start)).max(0.0);
-        part.end = part.end.max(row.end);
     }
     parts
+}
+
+/// Adds a rank's next call to its parts in phases that begin, but for the first, at these times.
+fn add(parts: &mut Vec<(usize, Part)>, starts: &[f64], row: &TraceRow) {
+    let known = parts.last().map_or(0, |part| part.0);
+    // Calls come in order, so the phase is the last one's or one of the next.
+    let at = known + starts[known..].iter().take_while(|start| **start <= row.start).count();
+    if parts.last().is_none_or(|part| part.0 != at) {
+        let (rank, start, end) = (row.rank, row.start, row.start);
+        parts.push((at, Part { rank, start, end, calls: 0, bytes: [[0; 3]; 2], busy: 0.0 }));
+    }
+    let Some((_, part)) = parts.last_mut() else { return };
+    part.calls += 1;
+    let layer = match row.layer {
+        Layer::Mpiio => 2,
+        Layer::Stdio => 1,
+        _ => 0,
+    };
+    let way = usize::from(row.direction == Direction::Write);
+    part.bytes[way][layer] = part.bytes[way][layer].saturating_add(row.length);
+    part.busy += (row.end - part.end.max(row.start)).max(0.0);
+    part.end = part.end.max(row.end);
 }
 
 /// A phase while it is being filled, rank after rank.

@@ -97,7 +97,7 @@ impl Traced {
         let viewed: BTreeSet<RecordId> =
             job.usages.iter().filter(|usage| usage.views > 0).map(|usage| usage.file).collect();
         let known = Known { job, commits: &commits, stripes: &stripes, viewed: &viewed, limit };
-        let mut files = parallel::map(&each, |runs| known.one(runs));
+        let mut files = parallel::map(&each, job.trace.len(), |runs| known.one(runs));
         files.sort_by_key(|file| file.file);
         let traced: u64 = files.iter().map(|file| file.bytes[0] + file.bytes[1]).sum();
         let posix = job.usages.iter().filter(|usage| usage.layer == Layer::Posix);

@@ -35,7 +35,7 @@ stand for all of their kind.
 Examples:
   netra export job.darshan --as connector-json
   netra export job.darshan --as connector-csv -o job.csv
-  netra export job.darshan --as perfetto -o job.json     open it in ui.perfetto.dev
+  netra export job.darshan --perfetto -o job.json        open it in ui.perfetto.dev
   netra export /tmp/netra-1000/* --as json-lines | jq .function
   netra export job.darshan --as csv --layer MPI-IO --kind read,write --rank 3 --from 2.5 --to 4
   netra export 4711 --as darshan -o job.darshan          a stored job as a log again";
@@ -86,6 +86,8 @@ pub(crate) struct Args {
     /// How to write the events
     #[arg(long = "as", value_enum, value_name = "FORM", default_value = "json-lines")]
     form: As,
+    #[command(flatten)]
+    short: Short,
     /// Where to write them; - is standard output
     #[arg(short, long, default_value = "-", value_name = "FILE")]
     output: PathBuf,
@@ -94,6 +96,31 @@ pub(crate) struct Args {
     #[cfg(feature = "store")]
     #[command(flatten)]
     which: crate::stored::Which,
+}
+
+/// The forms that are asked for most, as words of their own.
+#[derive(Debug, clap::Args)]
+struct Short {
+    /// The same as --as perfetto
+    #[arg(long, conflicts_with_all = ["form", "csv", "json"])]
+    perfetto: bool,
+    /// The same as --as csv
+    #[arg(long, conflicts_with_all = ["form", "json"])]
+    csv: bool,
+    /// The same as --as json
+    #[arg(long, conflicts_with = "form")]
+    json: bool,
+}
+
+impl Short {
+    fn form(&self) -> Option<As> {
+        match self {
+            Short { perfetto: true, .. } => Some(As::Perfetto),
+            Short { csv: true, .. } => Some(As::Csv),
+            Short { json: true, .. } => Some(As::Json),
+            _ => None,
+        }
+    }
 }
 
 /// Some of the events. Lists may be given with commas or several times.
@@ -163,7 +190,9 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let is_stored = |word: &&String| !Path::new(word).exists() && is_job(word);
     let (jobs, files): (Vec<&String>, Vec<&String>) = args.inputs.iter().partition(is_stored);
     let files: Vec<String> = files.into_iter().cloned().collect();
-    let Some(form) = args.form.form() else { return args.log(&jobs, &files) };
+    let Some(form) = args.short.form().unwrap_or(args.form).form() else {
+        return args.log(&jobs, &files);
+    };
     let paths = input::expand(&files)?;
     let mut out = output::open(&args.output)?;
     let mut render = form.render();

@@ -79,6 +79,19 @@ fn missing_events_are_said_and_exit_with_1() {
 }
 
 #[test]
+fn short_words_are_the_same_forms() {
+    let place = Place::with_example();
+    for form in ["perfetto", "csv", "json"] {
+        let long = place.netra(&["export", "wave.darshan", "--as", form]);
+        let short = place.netra(&["export", "wave.darshan", &format!("--{form}")]);
+        assert_eq!((long.code, short.code), (0, 0));
+        assert!(long.text().len() > 1000 && long.text() == short.text(), "{form}");
+    }
+    let both = place.netra(&["export", "wave.darshan", "--csv", "--json"]);
+    assert_eq!(both.code, 64, "{}", both.err);
+}
+
+#[test]
 fn a_darshan_trace_is_exported_segment_by_segment() {
     let place = Place::with_example();
     let done = place.netra(&["export", "wave.darshan", "--as", "csv"]);

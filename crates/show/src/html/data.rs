@@ -142,6 +142,7 @@ fn trust<W: Write>(json: Out<'_, '_, W>, job: &Job, facts: &Facts) -> Result<()>
     }
     number(json, "summed", trust.summed)?;
     list(json, "caveats", &trust.caveats(), |json, says| json.text(says))?;
+    list(json, "unknown", &trust.unknown, |json, says| json.text(says))?;
     list(json, "modules", &job.modules, |json, module| json.text(module.name()))?;
     json.close('}')
 }

@@ -119,6 +119,7 @@ fn trust<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
     json.open('{')?;
     truth(json, "complete", trust.is_complete())?;
     list(json, "caveats", &trust.caveats(), |json, says| json.text(says))?;
+    list(json, "unknown", &trust.unknown, |json, says| json.text(says))?;
     list(json, "partial_modules", &trust.partial, |json, module| json.text(module.name()))?;
     list(json, "dropped", &trust.dropped, |json, (loss, events)| {
         json.open('{')?;
@@ -245,7 +246,8 @@ fn facts<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
     })?;
     targets(json, facts)?;
     sizes(json, facts)?;
-    phases(json, facts)
+    phases(json, facts)?;
+    alone(json, facts)
 }
 
 /// Servers, and how many targets work at a time.
@@ -484,6 +486,23 @@ fn phases<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
     for (layer, list) in &phases.layers {
         phase_list(json, layer.name(), list)?;
     }
+    json.close('}')
+}
+
+/// The member `alone`: the rank that was longest at work while all others had finished.
+fn alone<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
+    json.line()?;
+    json.key("alone")?;
+    let longest = facts.phases.as_ref().and_then(|phases| phases.lone);
+    let Some(longest) = longest else { return json.null() };
+    json.open('{')?;
+    number(json, "rank", u64::from(longest.alone.rank))?;
+    float(json, "seconds", longest.alone.seconds)?;
+    number(json, "stretches", longest.alone.stretches)?;
+    number(json, "bytes", longest.alone.bytes)?;
+    float(json, "start_seconds", longest.alone.window.0)?;
+    float(json, "end_seconds", longest.alone.window.1)?;
+    float(json, "others_seconds_median", longest.others)?;
     json.close('}')
 }
 

@@ -56,7 +56,8 @@ pub fn page(out: &mut impl Write, name: &str, report: &Report, page: Page) -> Re
         answer(out, "Also", &format!("{}: {}", also.module, own::line(also)))?;
     }
     findings(out, report, page, &asked)?;
-    passed(out, report, page)
+    passed(out, report, page)?;
+    unknown(out, report, page)
 }
 
 fn title(out: &mut impl Write, name: &str, report: &Report) -> Result<()> {
@@ -214,6 +215,16 @@ fn passed(out: &mut impl Write, report: &Report, page: Page) -> Result<()> {
     }
     let slugs: Vec<&str> = report.passed.iter().map(|(slug, _)| &**slug).collect();
     answer(out, "Passed", &slugs.join(", "))
+}
+
+/// What nobody recorded, and what therefore is not said.
+fn unknown(out: &mut impl Write, report: &Report, page: Page) -> Result<()> {
+    let says = &report.facts.trust.unknown;
+    if says.is_empty() || !page.all {
+        return Ok(());
+    }
+    writeln!(out, "\nNot known")?;
+    says.iter().try_for_each(|says| indented(out, 2, says))
 }
 
 /// A question and its answer.
