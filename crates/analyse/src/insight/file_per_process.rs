@@ -94,6 +94,15 @@ mod tests {
     }
 
     #[test]
+    fn is_silent_about_shared_memory() {
+        let mut job = Sample::new(1000, 100.0);
+        for rank in 0..1000 {
+            job.posix(&format!("/dev/shm/ucx.{rank}"), rank).write.calls = 1;
+        }
+        job.silent(&RULE);
+    }
+
+    #[test]
     fn is_silent_without_files() {
         Sample::new(4, 10.0).silent(&RULE);
     }
