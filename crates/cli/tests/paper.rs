@@ -277,7 +277,7 @@ fn dlio_opens_a_file_for_every_sample() {
         workload: "dlio",
         before: "--files 2 --samples 256 --sample 4KiB",
         after: "--files 2 --samples 256 --sample 64KiB --open once",
-        mended: &["open-storm", "small-shared-reads"],
+        mended: &["open-storm"],
         never: &["independent-reads", "checkpoint-overwrite"],
         ..PAIR
     });

@@ -51,7 +51,7 @@ fn check(facts: &Facts, _: &Thresholds) -> Outcome {
 }
 
 /// Races before order, then by bytes.
-fn most_first<'a>(mut files: Vec<(&'a FileFacts, Conflicts)>) -> Vec<(&'a FileFacts, Conflicts)> {
+fn most_first(mut files: Vec<(&FileFacts, Conflicts)>) -> Vec<(&FileFacts, Conflicts)> {
     files.sort_by(|(a, one), (b, other)| {
         let weight =
             |all: &Conflicts| (all.racing(), all.raw.bytes + all.war.bytes + all.waw.bytes);
