@@ -41,7 +41,7 @@ impl Pieces {
     pub(crate) fn prepare(target: &Target) -> Result<Pieces> {
         let parent = match target {
             Target::File(path) => path.parent().unwrap_or(Path::new("/")),
-            Target::Folder(folder) => folder,
+            Target::Folder(folder) | Target::Once(folder) => folder,
         };
         let about = rustix::system::uname();
         let host = about.nodename().to_string_lossy().into_owned();
