@@ -170,12 +170,16 @@ impl Error {
         move |source| Error::Io { action, path, source }
     }
 
-    /// Whether a table's own log is not what it should be. Storage that is full, away or broken is no such damage: all
+    /// Whether a table's own log, or what was set aside for it, is not what it should be. Storage that is full, away or broken is no such damage: all
     /// tables share it.
     pub(crate) fn is_damage(&self) -> bool {
         let of_one = matches!(
             self,
-            Error::Table { .. } | Error::Foreign { .. } | Error::TooNew { .. } | Error::Gone { .. }
+            Error::Table { .. }
+                | Error::Foreign { .. }
+                | Error::TooNew { .. }
+                | Error::Gone { .. }
+                | Error::Damaged { .. }
         );
         let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(self);
         while let Some(error) = cause {

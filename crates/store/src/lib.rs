@@ -6,6 +6,7 @@
 //! There is no file format of our own here, and no face: JSON, HTTP and the PostgreSQL wire are in `show`.
 #![forbid(unsafe_code)]
 
+mod aside;
 pub mod ask;
 mod calendar;
 mod error;
@@ -25,6 +26,7 @@ mod store;
 mod sums;
 mod table;
 
+pub use aside::Aside;
 pub use error::{Error, Result};
 pub use folder::{Step, Watch};
 pub use ingest::Ingest;

@@ -8,6 +8,7 @@ mod spool;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use datafusion::arrow::array::AsArray as _;
 use datafusion::arrow::datatypes::Int64Type;
@@ -168,47 +169,156 @@ fn feed(sink: &mut Ingest, spool: &Spool, frames: std::ops::Range<usize>) -> std
     sink.commit().map(drop)
 }
 
-#[test]
-fn a_damaged_table_is_left_out_after_a_while_and_the_others_go_on() {
-    let folder = folder();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    let store = Arc::new(Store::create(Place::directory(folder.path()).unwrap()).unwrap());
-    let told = Arc::new(Told::quiet());
-    let second = std::time::Duration::from_secs(1);
-    let mut sink = Ingest::new(Arc::clone(&store), runtime.handle().clone(), told, second)
-        .with_patience(std::time::Duration::ZERO);
-    sink.at(7, 0);
-    sink.resume(&[]).unwrap();
-    let spool = Spool::new(1, 1, 60, 10);
-    let rows = |table: &str| runtime.block_on(count(&store, table));
-    // Begin, names, then frames of ten events.
-    feed(&mut sink, &spool, 0..4).unwrap();
-    let calls = runtime.block_on(store.scan("functions")).unwrap().extent();
-    assert_eq!(calls.1, 0, "everything is in files");
-    let entry = folder.path().join("functions/_delta_log/00000000000000000002.json");
-    assert!(!entry.exists(), "two versions so far");
+/// A store, a sink that waits for nobody, and frames for it.
+struct Hub {
+    runtime: tokio::runtime::Runtime,
+    store: Arc<Store>,
+    told: Arc<Told>,
+    spool: Spool,
+}
+
+impl Hub {
+    fn new(folder: &Path) -> Hub {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+        let store = Arc::new(Store::create(Place::directory(folder).unwrap()).unwrap());
+        // Begin, names, then frames of ten events, then the end.
+        Hub { runtime, store, told: Arc::new(Told::quiet()), spool: Spool::new(1, 1, 60, 10) }
+    }
+
+    /// A sink that goes on behind a position.
+    fn sink(&self, position: u64) -> Ingest {
+        let (store, handle) = (Arc::clone(&self.store), self.runtime.handle().clone());
+        let mut sink = Ingest::new(store, handle, Arc::clone(&self.told), Duration::from_secs(1))
+            .with_patience(Duration::ZERO);
+        sink.at(7, position);
+        sink.resume(&[]).unwrap();
+        sink
+    }
+
+    /// Events, calls by second, calls by function.
+    fn found(&self) -> [u64; 3] {
+        self.runtime.block_on(async {
+            let session = SessionContext::new_with_config(Store::settings());
+            assert!(self.store.register(&session).await.unwrap().is_empty());
+            let sum = "select (select count(*) from events), (select sum(calls) from activity), (select sum(calls) from functions)";
+            let answer = session.sql(sum).await.unwrap().collect().await.unwrap();
+            [0, 1, 2].map(|at| answer[0].column(at).as_primitive::<Int64Type>().value(0).cast_unsigned())
+        })
+    }
+
+    /// Rows of each table that wait.
+    fn waiting(&self) -> Vec<(&'static str, u64)> {
+        let all = self.runtime.block_on(self.store.aside()).unwrap();
+        let mut sums = std::collections::BTreeMap::new();
+        all.iter().for_each(|aside| *sums.entry(aside.table).or_insert(0) += aside.rows);
+        sums.into_iter().collect()
+    }
+
+    fn check(&self) -> Vec<String> {
+        let problems = self.runtime.block_on(self.store.check(true));
+        problems.iter().map(ToString::to_string).collect()
+    }
+}
+
+/// Makes the next entry of a table's log one that nobody understands; gives its path.
+fn damage(folder: &Path, table: &str) -> PathBuf {
+    let log = folder.join(table).join("_delta_log");
+    let next = fs::read_dir(&log).unwrap().flatten();
+    let next = next.filter(|entry| entry.path().extension().is_some_and(|end| end == "json"));
+    let entry = log.join(format!("{:020}.json", next.count()));
     fs::write(&entry, "{\"add\":").unwrap();
-    feed(&mut sink, &spool, 4..6).unwrap();
-    assert!(rows("events").unwrap() >= 40);
-    let wrong = runtime.block_on(store.scan("functions")).unwrap_err().to_string();
-    assert!(wrong.contains("functions"), "{wrong}");
-    // A new start of the sink goes on without it, too.
-    let last = spool.frames[5].0;
-    sink.at(7, last);
-    sink.resume(&[]).unwrap();
-    feed(&mut sink, &spool, 6..7).unwrap();
-    fs::remove_file(&entry).unwrap();
-    feed(&mut sink, &spool, 7..8).unwrap();
-    feed(&mut sink, &spool, 8..spool.frames.len()).unwrap();
-    let all = *spool.events.last().unwrap();
-    let found = runtime.block_on(async {
-        let session = SessionContext::new_with_config(Store::settings());
-        assert!(store.register(&session).await.unwrap().is_empty());
-        let sum = "select (select count(*) from events), (select sum(calls) from activity), (select sum(calls) from functions)";
-        let answer = session.sql(sum).await.unwrap().collect().await.unwrap();
-        [0, 1, 2].map(|at| answer[0].column(at).as_primitive::<Int64Type>().value(0).cast_unsigned())
+    entry
+}
+
+#[test]
+fn rows_of_a_damaged_table_are_set_aside_and_enter_it_once_when_it_is_mended() {
+    let folder = folder();
+    let hub = Hub::new(folder.path());
+    let frames = &hub.spool.frames;
+    let mut sink = hub.sink(0);
+    feed(&mut sink, &hub.spool, 0..4).unwrap();
+    let tables = ["activity", "events", "functions"];
+    let entries = tables.map(|table| damage(folder.path(), table));
+    feed(&mut sink, &hub.spool, 4..5).unwrap();
+    feed(&mut sink, &hub.spool, 5..6).unwrap();
+    let waiting = hub.waiting();
+    assert_eq!(waiting.iter().map(|(table, _)| *table).collect::<Vec<_>>(), tables);
+    assert_eq!(waiting[1], ("events", 20), "two frames of ten");
+    for (table, rows) in &waiting {
+        let metric = format!("netra_store_rows_aside{{table=\"{table}\"}} {rows}\n");
+        assert!(hub.told.metrics().contains(&metric), "{}", hub.told.metrics());
+        let line = format!(
+            "{table}: {rows} rows are set aside and not in it; netra store restore brings them in"
+        );
+        assert!(hub.check().contains(&line), "{:?}", hub.check());
+    }
+    // A new start goes on where what is set aside ends, wherever frames begin: one comes again.
+    drop(sink);
+    let mut sink = hub.sink(frames[4].0);
+    feed(&mut sink, &hub.spool, 5..7).unwrap();
+    assert_eq!(hub.waiting()[1], ("events", 30));
+    entries.iter().for_each(|entry| fs::remove_file(entry).unwrap());
+    // The next commit sees that they are mended; what waits enters before what comes.
+    feed(&mut sink, &hub.spool, 7..8).unwrap();
+    feed(&mut sink, &hub.spool, 8..frames.len()).unwrap();
+    assert_eq!(hub.waiting(), []);
+    assert_eq!(hub.found(), [60; 3]);
+    assert_eq!(hub.check(), Vec::<String>::new());
+    assert!(hub.told.metrics().contains("netra_store_rows_aside{table=\"events\"} 0\n"));
+}
+
+/// The daemon ends after a table was committed and before it noted so; then the table is damaged. Nobody knows how far it
+/// was until it is mended: only the rows that it lacks enter it.
+#[test]
+fn what_a_damaged_table_has_already_does_not_enter_it_again() {
+    let folder = folder();
+    let hub = Hub::new(folder.path());
+    let frames = &hub.spool.frames;
+    let mut sink = hub.sink(0);
+    feed(&mut sink, &hub.spool, 0..3).unwrap();
+    feed(&mut sink, &hub.spool, 3..5).unwrap();
+    drop(sink);
+    let entries = ["activity", "events", "functions"].map(|table| damage(folder.path(), table));
+    // The third frame of events is known to be in, the next two come again, together with one that is new.
+    let mut sink = hub.sink(frames[2].0);
+    feed(&mut sink, &hub.spool, 3..6).unwrap();
+    assert_eq!(hub.waiting()[1], ("events", 30), "all three wait");
+    entries.iter().for_each(|entry| fs::remove_file(entry).unwrap());
+    // Two bring them back at the same time: a command, and a daemon that keeps the same store.
+    let other = open(folder.path());
+    let restored = hub.runtime.block_on(async {
+        let (ours, theirs) = tokio::join!(hub.store.restore_all(), other.restore_all());
+        ours.unwrap().into_iter().chain(theirs.unwrap()).collect::<Vec<_>>()
     });
-    assert_eq!(found[..2], [all, all]);
-    // What came while it was damaged is missing, and nothing else.
-    assert!((20..all).contains(&found[2]), "{found:?} of {all}");
+    let events = restored.iter().filter(|(table, _)| *table == "events");
+    let events: u64 = events.map(|(_, rows)| *rows.as_ref().unwrap()).sum();
+    assert_eq!(events, 10, "{restored:?}");
+    assert_eq!(hub.found(), [40; 3]);
+    // The sink has not looked yet: what it takes is set aside, and comes behind the rest.
+    feed(&mut sink, &hub.spool, 6..7).unwrap();
+    feed(&mut sink, &hub.spool, 7..frames.len()).unwrap();
+    assert_eq!((hub.found(), hub.waiting()), ([60; 3], vec![]));
+}
+
+#[test]
+fn what_is_set_aside_and_damaged_itself_stays_and_keeps_later_rows_waiting() {
+    let folder = folder();
+    let hub = Hub::new(folder.path());
+    let mut sink = hub.sink(0);
+    feed(&mut sink, &hub.spool, 0..3).unwrap();
+    let entry = damage(folder.path(), "functions");
+    feed(&mut sink, &hub.spool, 3..4).unwrap();
+    let waiting = folder.path().join("_aside/functions/netra-spool-0000000000000007");
+    let file = fs::read_dir(&waiting).unwrap().next().unwrap().unwrap().path();
+    let good = fs::read(&file).unwrap();
+    fs::write(&file, &good[..good.len() / 2]).unwrap();
+    fs::remove_file(&entry).unwrap();
+    feed(&mut sink, &hub.spool, 4..6).unwrap();
+    let restored = hub.runtime.block_on(hub.store.restore_all()).unwrap();
+    let says = restored[0].1.as_ref().unwrap_err().to_string();
+    assert!(says.contains("_aside/functions/") && says.contains("is damaged"), "{says}");
+    assert_eq!(hub.found(), [40, 40, 10]);
+    fs::write(&file, &good).unwrap();
+    feed(&mut sink, &hub.spool, 6..hub.spool.frames.len()).unwrap();
+    assert_eq!((hub.found(), hub.waiting()), ([60; 3], vec![]));
 }

@@ -21,6 +21,7 @@ nobody keeps, and for looking. Readers see a table before or after a change, nev
 Examples:
   netra store stats                              what is there: files, rows, bytes, days
   netra store check --deep                       read every byte, compare events with the ledger
+  netra store restore                            rows set aside while a table was damaged enter it
   netra store compact                            put small files together
   netra store expire events --keep 30d           rows older than that go
   netra store expire events --limit 100GiB       the oldest days go until it fits";
@@ -46,6 +47,8 @@ enum What {
         #[arg(long)]
         deep: bool,
     },
+    /// Bring rows that came while a table was damaged, and were set aside, into it; exit code 1 if that is still not possible
+    Restore,
     /// Put small files together, and remove what no version needs any more
     Compact {
         /// Only this table
@@ -95,6 +98,7 @@ async fn work(store: &Store, what: &What, out: &mut dyn std::io::Write) -> Resul
             }
             Ok(problems.is_empty())
         }
+        What::Restore => restore(store, out).await,
         What::Compact { table } => {
             let all = || TABLES.iter().map(|table| table.name.to_owned()).collect();
             for table in table.clone().map_or_else(all, |table| vec![table]) {
@@ -113,6 +117,24 @@ async fn work(store: &Store, what: &What, out: &mut dyn std::io::Write) -> Resul
             Ok(true)
         }
     }
+}
+
+async fn restore(store: &Store, out: &mut dyn std::io::Write) -> Result<bool> {
+    let restored = store.restore_all().await?;
+    if restored.is_empty() {
+        writeln!(out, "nothing is set aside")?;
+    }
+    let mut well = true;
+    for (table, restored) in restored {
+        match restored {
+            Ok(rows) => writeln!(out, "{table}: {rows} rows entered it")?,
+            Err(error) => {
+                well = false;
+                writeln!(out, "{table}: {error}")?;
+            }
+        }
+    }
+    Ok(well)
 }
 
 async fn stats(store: &Store, out: &mut dyn std::io::Write) -> Result<bool> {
@@ -140,6 +162,17 @@ async fn stats(store: &Store, out: &mut dyn std::io::Write) -> Result<bool> {
                 writeln!(out, "{table:<14} {error}")?;
             }
         }
+    }
+    for of_table in store.aside().await?.chunk_by(|a, b| a.table == b.table) {
+        let Some(table) = of_table.first().map(|aside| aside.table) else { continue };
+        let rows: u64 = of_table.iter().map(|aside| aside.rows).sum();
+        let size = Bytes(of_table.iter().map(|aside| aside.bytes).sum()).to_string();
+        writeln!(
+            out,
+            "{table:<14} {:>8} {rows:>14} {size:>10} {:>8}  set aside",
+            of_table.len(),
+            "-"
+        )?;
     }
     Ok(well)
 }

@@ -7,13 +7,15 @@
 //! spool's name.
 //!
 //! **Nothing is refused.** A batch that is not what its head says is counted and left out. Storage that can not be written stops
-//! the sink, and the spool keeps what comes; a table that is damaged stops it for a minute, then the others go on without it.
+//! the sink, and the spool keeps what comes; a table that is damaged stops it for a minute, then the others go on, and what comes for
+//! this one is set aside (`crate::aside`).
 
-mod aside;
+mod apart;
 mod ending;
 pub(crate) mod errno;
 mod event;
 mod heard;
+mod patience;
 mod pending;
 mod rollup;
 mod sheets;
@@ -32,10 +34,10 @@ use netra_stream::sink::{Mark as Kept, Sink};
 use netra_stream::told::Told;
 use tokio::runtime::Handle as Runtime;
 
-use crate::schema::TABLES;
+use crate::schema::{self, TABLES};
 use crate::table::Mark;
-use crate::{Result, Store};
-use aside::Aside;
+use crate::{Aside, Result, Store};
+use patience::Patience;
 use pending::Pending;
 
 /// Rows that wait at most.
@@ -48,7 +50,9 @@ pub struct Ingest {
     told: Arc<Told>,
     every: Duration,
     pending: Arc<Pending>,
-    aside: Aside,
+    patience: Patience,
+    /// Rows that were set aside, by table.
+    waiting: BTreeMap<&'static str, u64>,
     spool: u64,
     position: i64,
 }
@@ -65,8 +69,8 @@ impl Ingest {
     pub fn new(store: Arc<Store>, runtime: Runtime, told: Arc<Told>, every: Duration) -> Ingest {
         let pending = Arc::<Pending>::default();
         store.set_hot(Some(Arc::clone(&pending) as _));
-        let aside = Aside::new();
-        Ingest { store, runtime, told, every, pending, aside, spool: 0, position: 0 }
+        let (patience, waiting) = (Patience::new(), BTreeMap::new());
+        Ingest { store, runtime, told, every, pending, patience, waiting, spool: 0, position: 0 }
     }
 
     /// For a job whose log is imported when it has ended: what its processes leave then (themselves, files, counters, accounts) is
@@ -85,27 +89,51 @@ impl Ingest {
     /// Waits no longer than this for a damaged table to be mended.
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> Ingest {
-        self.aside.patience = patience;
+        self.patience.limit = patience;
         self
     }
 
-    /// How far the tables are; one that was given up takes nothing.
-    async fn past(&mut self) -> Result<BTreeMap<&'static str, i64>> {
-        let name = self.name();
-        let mut past = BTreeMap::new();
+    /// How far the tables are, and those that can not be written.
+    async fn past(&mut self) -> Result<(BTreeMap<&'static str, i64>, Vec<&'static str>)> {
+        let all = self.store.aside().await?;
+        let (mut past, mut unwritable) = (BTreeMap::new(), Vec::new());
         for table in TABLES.iter().map(|table| table.name) {
-            match self.store.mark(table, &name).await {
-                Ok(position) => {
-                    self.aside.works(table, &self.told);
-                    past.extend(position.map(|position| (table, position)));
-                }
-                Err(error) if self.aside.gives_up(table, &error, &self.told) => {
-                    past.insert(table, i64::MAX);
+            let name = self.name();
+            let ours = all.iter().filter(|aside| aside.table == table && aside.writer == name);
+            let ours: Vec<Aside> = ours.cloned().collect();
+            self.count(table, ours.iter().map(|aside| aside.rows).sum());
+            let position = match self.take_up(table, &ours).await {
+                Ok(position) => position,
+                Err(error) if self.patience.gives_up(table, &error, &self.told) => {
+                    unwritable.push(table);
+                    ours.last().map(|aside| aside.position)
                 }
                 Err(error) => return Err(error),
-            }
+            };
+            past.extend(position.map(|position| (table, position)));
         }
-        Ok(past)
+        Ok((past, unwritable))
+    }
+
+    /// Brings what was set aside for a table into it; says how far it is then.
+    async fn take_up(&mut self, table: &'static str, waiting: &[Aside]) -> Result<Option<i64>> {
+        let restored = self.store.restore(waiting).await?;
+        let position = self.store.mark(table, &self.name()).await?;
+        self.patience.works(table);
+        self.count(table, 0);
+        if restored > 0 {
+            self.told.say(format_args!("{table}: {restored} rows that were set aside are in it"));
+        }
+        Ok(position)
+    }
+
+    /// So many rows of a table wait.
+    fn count(&mut self, table: &'static str, rows: u64) {
+        let before = self.waiting.insert(table, rows);
+        if before.unwrap_or(0) != rows {
+            let metric = format!("netra_store_rows_aside{{table=\"{table}\"}}");
+            self.told.set(&metric, i64::try_from(rows).unwrap_or(i64::MAX));
+        }
     }
 
     async fn land(&mut self) -> Result<()> {
@@ -122,9 +150,9 @@ impl Ingest {
         for (prepared, landed) in prepared.iter().zip(landed) {
             let table = prepared.table.name;
             match landed {
-                Ok(_) => self.aside.works(table, &self.told),
-                Err(error) if self.aside.gives_up(table, &error, &self.told) => {
-                    self.pending.leave_out(table);
+                Ok(_) => self.patience.works(table),
+                Err(error) if self.patience.gives_up(table, &error, &self.told) => {
+                    self.pending.set_apart(table)?;
                 }
                 Err(error) => {
                     failed.get_or_insert(error);
@@ -134,17 +162,32 @@ impl Ingest {
         if let Some(error) = failed {
             return Err(error);
         }
+        self.set_aside(&mark).await?;
         self.pending.settle();
-        for table in self.aside.due() {
-            match self.store.mark(table, &mark.name).await {
-                Ok(_) => {
-                    self.aside.works(table, &self.told);
-                    self.pending.take_up(table, mark.position);
-                }
-                Err(error) => {
-                    self.aside.gives_up(table, &error, &self.told);
-                }
-            }
+        for table in self.patience.due() {
+            self.look_again(table, &mark).await?;
+        }
+        Ok(())
+    }
+
+    /// Keeps what came for tables that can not be written.
+    async fn set_aside(&mut self, mark: &Mark) -> Result<()> {
+        for (name, rows) in self.pending.take_apart() {
+            let Some(table) = schema::table(name) else { continue };
+            let more = self.store.set_aside(table, &rows, mark).await?;
+            self.count(name, self.waiting.get(name).copied().unwrap_or(0) + more);
+        }
+        Ok(())
+    }
+
+    /// Whether a table can be written again; everything up to the mark is in it then.
+    async fn look_again(&mut self, table: &'static str, mark: &Mark) -> Result<()> {
+        let waiting = self.store.aside().await?.into_iter();
+        let ours = waiting.filter(|aside| aside.table == table && aside.writer == mark.name);
+        match self.take_up(table, &ours.collect::<Vec<_>>()).await {
+            Ok(_) => self.pending.take_up(table, mark.position),
+            Err(error) if self.patience.gives_up(table, &error, &self.told) => {}
+            Err(error) => return Err(error),
         }
         Ok(())
     }
@@ -182,8 +225,8 @@ impl Sink for Ingest {
     fn resume(&mut self, _: &[u8]) -> io::Result<()> {
         // The tables know better than the mark how far they are.
         let runtime = self.runtime.clone();
-        let past = runtime.block_on(self.past())?;
-        self.pending.reset(past);
+        let (past, unwritable) = runtime.block_on(self.past())?;
+        self.pending.reset(past, unwritable);
         Ok(())
     }
 }

@@ -8,6 +8,7 @@ use netra_event::frame::Producer;
 use netra_stream::batch::{Batch, Events, Image, Images, Payload, Phase, Process};
 use netra_stream::sample::{Sample, TAG};
 
+use super::apart::{Apart, Placed};
 use super::ending::{self, Ending};
 use super::event::{self, Codes, Making, Rows};
 use super::heard::{self, Hosts};
@@ -52,6 +53,8 @@ struct Inner {
     searched: bool,
     /// Events as queries see them.
     shown: Vec<RecordBatch>,
+    /// Rows of tables that can not be written.
+    apart: Apart,
     /// Batches whose body was not what its head says.
     odd: u64,
     /// Whether the job's log brings what processes leave when they end.
@@ -84,10 +87,11 @@ impl Pending {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins anew: tables have what lies before these positions.
-    pub(super) fn reset(&self, past: BTreeMap<&'static str, i64>) {
+    /// Begins anew: what lies before these positions is in the tables or set aside; and some tables can not be written.
+    pub(super) fn reset(&self, past: BTreeMap<&'static str, i64>, unwritable: Vec<&'static str>) {
         let mut inner = self.lock();
-        *inner = Inner { past, has_log: inner.has_log, ..Inner::new() };
+        let apart = Apart::of(unwritable);
+        *inner = Inner { past, apart, has_log: inner.has_log, ..Inner::new() };
     }
 
     /// What processes leave when they end comes with their job's log: it is shown, and not committed.
@@ -98,14 +102,15 @@ impl Pending {
     /// Rows that wait.
     pub(super) fn rows(&self) -> usize {
         let inner = self.lock();
-        inner.events + inner.sheets.count()
+        inner.events + inner.sheets.count() + inner.apart.count()
     }
 
     /// Takes a batch that lies before this position.
     pub(super) fn take(&self, position: i64, batch: &Batch, images: &Images) -> Result<()> {
         let mut inner = self.lock();
         inner.position = position;
-        inner.take(batch, images)
+        inner.take(batch, images)?;
+        inner.apart.names().into_iter().try_for_each(|table| inner.divide(table))
     }
 
     /// Batches that could not be understood, since the last time.
@@ -118,16 +123,21 @@ impl Pending {
         self.lock().prepare()
     }
 
-    /// A table takes nothing from now on, and forgets what waits for it.
-    pub(super) fn leave_out(&self, table: &'static str) {
-        let mut inner = self.lock();
-        inner.past.insert(table, i64::MAX);
-        inner.forget(table);
+    /// A table can not be written: what waits for it and what comes is kept apart, with its position.
+    pub(super) fn set_apart(&self, table: &'static str) -> Result<()> {
+        self.lock().divide(table)
     }
 
-    /// A table takes what comes behind a position.
+    /// The rows of tables that can not be written.
+    pub(super) fn take_apart(&self) -> Vec<(&'static str, Placed)> {
+        self.lock().apart.take()
+    }
+
+    /// A table can be written again, and takes what comes behind a position.
     pub(super) fn take_up(&self, table: &'static str, position: i64) {
-        self.lock().past.insert(table, position);
+        let mut inner = self.lock();
+        inner.apart.remove(table);
+        inner.past.insert(table, position);
     }
 
     /// Everything has landed: what is not needed for running processes is forgotten.
@@ -169,6 +179,7 @@ impl Inner {
             running: BTreeMap::new(),
             searched: false,
             shown: Vec::new(),
+            apart: Apart::default(),
             odd: 0,
             has_log: false,
         }
@@ -322,24 +333,32 @@ impl Inner {
     }
 
     fn prepare(&mut self) -> Result<Vec<Prepared>> {
-        let mut all = Vec::new();
-        if self.events > 0 {
-            let batch = self.event_batch(false)?;
-            all.push(Prepared { table: of("events")?, batches: vec![batch], is_sorted: true });
-        }
-        if !self.seconds.is_empty() {
-            let batch = self.seconds.batch(of("activity")?, &self.who, &self.texts)?;
-            all.push(Prepared { table: of("activity")?, batches: vec![batch], is_sorted: false });
-        }
-        if !self.functions.is_empty() {
-            let batch = self.function_batch()?;
-            all.push(Prepared { table: of("functions")?, batches: vec![batch], is_sorted: false });
-        }
-        for name in self.sheets.names() {
-            let batches = self.sheets.rows(name)?.to_vec();
-            all.push(Prepared { table: of(name)?, batches, is_sorted: false });
-        }
-        Ok(all)
+        let names = ["events", "activity", "functions"].into_iter().chain(self.sheets.names());
+        let all: Vec<_> = names.collect();
+        all.into_iter().filter_map(|name| self.prepare_table(name).transpose()).collect()
+    }
+
+    /// What waits for one table.
+    fn prepare_table(&mut self, name: &'static str) -> Result<Option<Prepared>> {
+        let batches = match name {
+            "events" if self.events == 0 => Vec::new(),
+            "events" => vec![self.event_batch(false)?],
+            "activity" if self.seconds.is_empty() => Vec::new(),
+            "activity" => vec![self.seconds.batch(of(name)?, &self.who, &self.texts)?],
+            "functions" if self.functions.is_empty() => Vec::new(),
+            "functions" => vec![self.function_batch()?],
+            name => self.sheets.rows(name)?.to_vec(),
+        };
+        let (table, is_sorted) = (of(name)?, name == "events");
+        Ok((!batches.is_empty()).then_some(Prepared { table, batches, is_sorted }))
+    }
+
+    /// What waits for a table that can not be written leaves the others.
+    fn divide(&mut self, table: &'static str) -> Result<()> {
+        let rows = self.prepare_table(table)?.map_or_else(Vec::new, |prepared| prepared.batches);
+        self.apart.put(table, self.position, rows);
+        self.forget(table);
+        Ok(())
     }
 
     fn event_batch(&mut self, skip_shown: bool) -> Result<RecordBatch> {
@@ -371,12 +390,9 @@ impl Inner {
                 }
                 return Ok(self.shown.clone());
             }
-            "activity" if self.seconds.is_empty() => Vec::new(),
-            "activity" => vec![self.seconds.batch(table, &self.who, &self.texts)?],
-            "functions" if self.functions.is_empty() => Vec::new(),
-            "functions" => vec![self.function_batch()?],
             name => {
-                let mut rows = self.sheets.rows(name)?.to_vec();
+                let prepared = self.prepare_table(name)?;
+                let mut rows = prepared.map_or_else(Vec::new, |prepared| prepared.batches);
                 rows.extend(self.of_running(name)?);
                 rows
             }

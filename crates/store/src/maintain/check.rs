@@ -8,9 +8,10 @@ use datafusion::prelude::SessionContext;
 use deltalake::logstore::object_store::ObjectStoreExt as _;
 use deltalake::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
+use crate::aside;
 use crate::import::LOCK;
 use crate::schema::{self, TABLES, Table};
-use crate::{Error, Result, Store};
+use crate::{Aside, Error, Result, Store};
 
 /// Something that is not as it should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +43,12 @@ impl Store {
                 problems.push(Problem { about: "ledger".to_owned(), what: error.to_string() });
             }
         }
+        match self.aside().await {
+            Ok(waiting) => problems.extend(waits(&waiting)),
+            Err(error) => {
+                problems.push(Problem { about: aside::FOLDER.to_owned(), what: error.to_string() });
+            }
+        }
         problems
     }
 
@@ -51,7 +58,7 @@ impl Store {
         let mut problems = Vec::new();
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
-            if schema::table(&name).is_none() && name != LOCK {
+            if schema::table(&name).is_none() && name != LOCK && name != aside::FOLDER {
                 problems.push(Problem { about: name, what: "is no table of a store".to_owned() });
             }
         }
@@ -124,6 +131,19 @@ impl Store {
         }
         Ok(problems)
     }
+}
+
+/// Rows that are in no table, by table.
+fn waits(waiting: &[Aside]) -> Vec<Problem> {
+    let of_table = waiting.chunk_by(|a, b| a.table == b.table);
+    let problem = |of_table: &[Aside]| {
+        let rows: u64 = of_table.iter().map(|aside| aside.rows).sum();
+        let about = of_table.first()?.table.to_owned();
+        let what =
+            format!("{rows} rows are set aside and not in it; netra store restore brings them in");
+        Some(Problem { about, what })
+    };
+    of_table.filter_map(problem).collect()
 }
 
 /// Reads a file; says how many rows it has.

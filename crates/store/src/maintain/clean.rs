@@ -8,6 +8,7 @@ use deltalake::logstore::object_store::Error as Storage;
 use deltalake::logstore::object_store::ObjectStoreExt as _;
 use futures::TryStreamExt as _;
 
+use crate::aside;
 use crate::table::now;
 use crate::{Error, Result, Store};
 
@@ -39,6 +40,7 @@ impl Store {
         }
         if let Some(folder) = self.place().path() {
             removed += sweep(&folder.join(handle.table.name), linger)?;
+            removed += sweep(&folder.join(aside::FOLDER).join(handle.table.name), linger)?;
         }
         Ok(removed)
     }

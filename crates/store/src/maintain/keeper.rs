@@ -94,6 +94,7 @@ impl Work {
             if rarely {
                 seldom = Instant::now();
             }
+            runtime.block_on(self.restore());
             for table in TABLES.iter() {
                 if self.stop.load(Ordering::Relaxed) {
                     return;
@@ -101,6 +102,24 @@ impl Work {
                 if let Err(error) = runtime.block_on(self.table(table, rarely)) {
                     self.told.say(format_args!("keeping the store: {error}"));
                 }
+            }
+        }
+    }
+
+    /// What was set aside enters its table, whoever set it aside.
+    async fn restore(&self) {
+        let say =
+            |what: &dyn std::fmt::Display| self.told.say(format_args!("keeping the store: {what}"));
+        let restored = match self.store.restore_all().await {
+            Ok(restored) => restored,
+            Err(error) => return say(&error),
+        };
+        for (table, restored) in restored {
+            match restored {
+                Ok(rows) => {
+                    say(&format_args!("{table}: {rows} rows that were set aside are in it"))
+                }
+                Err(error) => say(&error),
             }
         }
     }

@@ -31,7 +31,7 @@ pub(crate) use commit::{Change, now};
 pub(crate) use encode::Encoder;
 pub use mark::Mark;
 pub(crate) use part::{Part, add};
-pub(crate) use rows::{asked, fit, sorted, split};
+pub(crate) use rows::{asked, fit, plain, sorted, split};
 pub use scan::Scan;
 
 /// How old a version may be before a query looks for a newer one.

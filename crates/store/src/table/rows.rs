@@ -105,7 +105,7 @@ pub(crate) fn split(table: &'static Table, batch: RecordBatch) -> Result<Vec<(i3
 }
 
 /// Text as it is stored.
-fn plain(table: &Table, batch: &RecordBatch) -> Result<RecordBatch> {
+pub(crate) fn plain(table: &Table, batch: &RecordBatch) -> Result<RecordBatch> {
     let columns = table.columns.iter().zip(batch.columns());
     let columns: std::result::Result<Vec<ArrayRef>, _> =
         columns.map(|(column, array)| cast(array, &column.kind.stored())).collect();

@@ -1,5 +1,5 @@
 //! Tables that are damaged. For a while a sink waits for such a table to be mended, and the spool keeps everything; then it goes on
-//! with the others, says so, and looks now and then whether the table can be read again. What came for it meanwhile is not in it.
+//! with the others, sets aside what comes for this one, and looks now and then whether it can be written again.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -23,14 +23,14 @@ struct Failing {
 
 /// Tables that are damaged.
 #[derive(Debug)]
-pub(super) struct Aside {
-    pub(super) patience: Duration,
+pub(super) struct Patience {
+    pub(super) limit: Duration,
     tables: BTreeMap<&'static str, Failing>,
 }
 
-impl Aside {
-    pub(super) fn new() -> Aside {
-        Aside { patience: PATIENCE, tables: BTreeMap::new() }
+impl Patience {
+    pub(super) fn new() -> Patience {
+        Patience { limit: PATIENCE, tables: BTreeMap::new() }
     }
 
     /// A table failed; true if the others go on without it.
@@ -42,27 +42,25 @@ impl Aside {
         let fresh = || Failing { since: now, looked: now, given_up: false };
         let failing = self.tables.entry(table).or_insert_with(fresh);
         failing.looked = now;
-        if now.duration_since(failing.since) < self.patience {
+        if now.duration_since(failing.since) < self.limit {
             return false;
         }
         if !std::mem::replace(&mut failing.given_up, true) {
             told.say(format_args!(
-                "{error}; what comes for {table} is left out until it is mended"
+                "{error}; what comes for {table} is set aside until it is mended"
             ));
         }
         true
     }
 
     /// A table works.
-    pub(super) fn works(&mut self, table: &'static str, told: &Told) {
-        if self.tables.remove(table).is_some_and(|failing| failing.given_up) {
-            told.say(format_args!("{table} can be written again; it lacks what came meanwhile"));
-        }
+    pub(super) fn works(&mut self, table: &'static str) {
+        self.tables.remove(table);
     }
 
     /// Tables that were given up and are to be looked at again.
     pub(super) fn due(&self) -> Vec<&'static str> {
-        let again = AGAIN.min(self.patience);
+        let again = AGAIN.min(self.limit);
         let due = |failing: &Failing| failing.given_up && failing.looked.elapsed() >= again;
         self.tables.iter().filter(|(_, failing)| due(failing)).map(|(name, _)| *name).collect()
     }
