@@ -93,8 +93,10 @@ fn nothing_is_lost_when_server_and_daemon_are_killed_and_the_job_is_kept() {
         "{kept:#}"
     );
     assert_eq!(kept["completeness"]["complete"], true, "{kept:#}");
-    let (status, _) = ask(port, "/api/jobs/slurm.8/report", MINE).expect("an answer");
+    let (status, report) = ask(port, "/api/jobs/slurm.8/report", MINE).expect("an answer");
     assert_eq!(status, 200);
+    let trust = &report["report"]["trust"];
+    assert_eq!(trust["complete"], true, "{trust:#}");
     let (_, list) = ask(port, "/api/jobs", THEIRS).expect("an answer");
     assert_eq!(list["jobs"].as_array().map(Vec::len), Some(0));
 }

@@ -109,22 +109,23 @@ impl Process {
 }
 
 impl Sums {
-    /// A thread's own account: events written, those dropped, calls made by function.
+    /// A thread's own account: calls made, events written, those dropped; and calls by function, as far as they are told.
     pub(super) fn account(
         &mut self,
         process: &mut Process,
+        made: u64,
         produced: u64,
         dropped: impl Iterator<Item = (Loss, u64)>,
         calls: impl Iterator<Item = (u16, u64)>,
     ) {
         process.threads += u64::from(produced > 0);
+        self.ledger.calls = self.ledger.calls.saturating_add(made);
         self.ledger.produced = self.ledger.produced.saturating_add(produced);
         for (loss, count) in dropped {
             let sum = self.dropped.entry(loss).or_default();
             *sum = sum.saturating_add(count);
         }
         for (code, count) in calls {
-            self.ledger.calls = self.ledger.calls.saturating_add(count);
             if let Some(function) = self.function(code) {
                 function.totals.calls = function.totals.calls.saturating_add(count);
             }

@@ -78,7 +78,8 @@ fn process(sums: &mut Sums, job: &mut Job, view: &View<'_>, rank: Option<u32>, s
     let mut process = Process::new(rank);
     for lane in view.lanes() {
         let dropped = Loss::ALL.iter().map(|&loss| (loss, lane.dropped(loss).0));
-        sums.account(&mut process, lane.produced(), dropped, lane.calls());
+        let made = lane.calls().map(|of_function| of_function.1).fold(0, u64::saturating_add);
+        sums.account(&mut process, made, lane.produced(), dropped, lane.calls());
         let mut below = Below::default();
         for (_, event) in lane.events() {
             let began = view.time(event.start);

@@ -212,7 +212,8 @@ fn give(sums: &mut Sums, process: &mut Process, account: &Account) {
     let by_function = account.by_function.iter().filter_map(|(name, calls)| {
         Function::from_symbol(name).map(|function| (function.code(), *calls))
     });
-    sums.account(process, account.produced, account.dropped.iter().copied(), by_function);
+    let dropped = account.dropped.iter().copied();
+    sums.account(process, account.calls, account.produced, dropped, by_function);
 }
 
 /// Codes of functions by their names in tables.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use netra_event::frame::{Head, Producer};
-use netra_event::{Loss, jenkins64};
+use netra_event::{Function, Loss, jenkins64};
 use netra_stream::batch::{Account, Form, Message};
 use netra_stream::sample::{Sample, Value, published};
 
@@ -110,7 +110,13 @@ pub(super) fn account(
     sheet: &mut Sheet,
 ) -> Result<()> {
     let count = |number: u64| Cell::Long(i64::try_from(number).unwrap_or(i64::MAX));
+    let named = account.calls.iter().filter_map(|&(code, calls)| {
+        Function::from_code(code).map(|function| format!("{}={calls}", function.name()))
+    });
+    // Those of the whole process, which a frame tells once.
+    let mut by_function = Some(named.collect::<Vec<_>>().join(",")).filter(|text| !text.is_empty());
     for lane in &account.lanes {
+        sheet.put("calls_of", by_function.take().as_deref());
         rollup::about(sheet, who, texts);
         sheet.put("t", Cell::Time((head.time / 1000).cast_signed()));
         sheet.put("process", who.process).put("lane", i64::from(lane.lane));

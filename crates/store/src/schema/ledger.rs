@@ -16,8 +16,11 @@ pub(super) fn table() -> Table {
         long("produced", "", "Events that were written into the lane."),
         long("sent", "", "Events that its node has read and sent; as many are in events."),
         long("dropped", "", "Events that were lost, for any reason."),
-        text("calls_of", "Calls by function, function=count with commas, where the source tells.")
-            .or_null(),
+        text(
+            "calls_of",
+            "Calls by function, function=count with commas, where the source tells. Of a process that came over the stream the row of its first lane has those of all.",
+        )
+        .or_null(),
     ];
     let reasons = Loss::ALL.iter().map(|loss| -> Column {
         long(&format!("dropped_{}", loss.slug()), "", &format!("Events lost because {loss}."))
