@@ -33,7 +33,8 @@ pub(super) async fn list(
     #[cfg(feature = "store")]
     if let Some((stored, session)) = session(&served, &user) {
         let (work, asked) = (stored.clone(), asked.clone());
-        match stored.within(super::stored::list(work, session, asked)).await {
+        let unsure = unsure(&served, &user);
+        match stored.within(super::stored::list(work, session, asked, unsure)).await {
             Some(Ok(found)) => append(&served, &mut value, found),
             Some(Err(error)) => value["wrong"] = json!(error.to_string()),
             None => value["wrong"] = json!("the store could not be asked"),
@@ -43,14 +44,26 @@ pub(super) async fn list(
     json_answer(&value)
 }
 
-/// Puts stored jobs behind those that this server has seen itself, which it knows better.
+/// Puts stored jobs behind those that this server has seen itself; of one that it does not know well and that the store has whole, the
+/// store's line is the one.
 #[cfg(feature = "store")]
-fn append(served: &Served, value: &mut Value, stored: Vec<Value>) {
+fn append(served: &Served, value: &mut Value, stored: super::stored::Listed) {
     let state = served.live.lock();
     let Some(jobs) = value["jobs"].as_array_mut() else { return };
+    let is_better =
+        |line: &Value| line["job"].as_str().is_some_and(|key| stored.better.contains(key));
+    jobs.retain(|line| !is_better(line));
     let is_new =
         |line: &Value| line["job"].as_str().is_none_or(|key| !state.jobs.contains_key(key));
-    jobs.extend(stored.into_iter().filter(is_new));
+    jobs.extend(stored.lines.iter().filter(|line| is_new(line) || is_better(line)).cloned());
+}
+
+/// Jobs that this server has seen and does not know well.
+#[cfg(feature = "store")]
+fn unsure(served: &Served, user: &User) -> Vec<String> {
+    let state = served.live.lock();
+    let jobs = state.jobs.values().filter(|job| user.sees(job.uid()) && !is_well_known(job));
+    jobs.map(|job| job.key.clone()).collect()
 }
 
 /// The store, and somebody's session with it.
@@ -94,17 +107,20 @@ pub(super) async fn one(
     live.map_or_else(|| no_job(&key), |value| json_answer(&value))
 }
 
-/// Whether this server knows a job as well as the store can: its calls come here while it runs, or all of them came. One
-/// that was started when a job was over or nearly so has seen none, and may never be told that it ended.
+/// Whether this server knows a job that a user sees as well as the store can.
 #[cfg(feature = "store")]
 pub(super) fn is_known_well(served: &Served, user: &User, key: &str) -> bool {
-    let state = served.live.lock();
-    let job = seen(&state, user, key);
-    let follows = |job: &Job| job.processes.values().any(|process| process.newest > 0);
-    job.is_some_and(|job| match job.end() {
-        None => follows(job),
+    seen(&served.live.lock(), user, key).is_some_and(is_well_known)
+}
+
+/// Whether a job is known as well as the store can know it: its calls come here while it runs, or all of them came. A server that
+/// was started when a job was over or nearly so has seen none, and may never be told that it ended.
+#[cfg(feature = "store")]
+pub(super) fn is_well_known(job: &Job) -> bool {
+    match job.end() {
+        None => job.processes.values().any(|process| process.newest > 0),
         Some(_) => job.completeness().is_complete,
-    })
+    }
 }
 
 /// The jobs that a user sees and asked for, newest first.

@@ -34,6 +34,9 @@ pub(super) struct Run {
     pub(super) missing: Option<String>,
     /// What was found above a note: rule and seconds lost.
     pub(super) findings: Vec<(String, f64)>,
+    /// Whether nobody knows more of it than who tells this.
+    #[cfg(feature = "store")]
+    pub(super) well_known: bool,
     /// Second, and what was read and written in the step that begins there; empty where the store knows that.
     pub(super) steps: Vec<(u64, [Cell; 2])>,
 }
@@ -85,6 +88,8 @@ fn run(served: &Served, job: &Job) -> Run {
         slowest: seconds(nanos.max().unwrap_or(0)),
         missing: end.and_then(|_| missing(job)),
         findings: loud.map(|one| (one.slug.clone(), one.lost)).collect(),
+        #[cfg(feature = "store")]
+        well_known: super::job::is_well_known(job),
         steps: job
             .series
             .iter()

@@ -19,6 +19,7 @@ mod asking;
 mod grafana;
 mod http;
 mod judge;
+mod known;
 mod libpq;
 mod more;
 mod page;

@@ -116,9 +116,13 @@ async fn add_stored(
     }
 }
 
-/// Takes stored runs in. What was seen while it ran is known better here: rules have looked at it.
+/// Takes stored runs in. What was seen while it ran is known better here, since rules have looked at it; but not if only a part of it
+/// was seen and the store has it to its end.
 #[cfg(feature = "store")]
 fn join(runs: &mut Vec<Run>, stored: &[Run]) {
+    let ended = stored.iter().filter(|run| run.end.is_some()).map(|run| run.job.as_str());
+    let ended: BTreeSet<&str> = ended.collect();
+    runs.retain(|run| run.well_known || !ended.contains(run.job.as_str()));
     let known: BTreeSet<String> = runs.iter().map(|run| run.job.clone()).collect();
     runs.extend(stored.iter().filter(|run| !known.contains(&run.job)).cloned());
 }

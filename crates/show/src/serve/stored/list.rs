@@ -1,6 +1,6 @@
 //! Lines of the list for stored jobs: the same members as those of running ones.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use netra_store::ask::{Error, Session};
 use serde_json::{Value, json};
@@ -16,18 +16,34 @@ const MOST: usize = 200;
 /// Hosts of one job that are named.
 const HOSTS: usize = 64;
 
-/// The stored jobs that a session sees and that were asked for, newest first.
+/// Stored jobs for the list.
+#[derive(Debug, Default)]
+pub(in crate::serve) struct Listed {
+    /// Their lines, newest first.
+    pub(in crate::serve) lines: Vec<Value>,
+    /// Of the jobs that the server was unsure of, those that the store has from beginning to end; whether they were asked for or not.
+    pub(in crate::serve) better: BTreeSet<String>,
+}
+
+/// The stored jobs that a session sees and that were asked for, and what the store knows of those that the server is unsure of.
 pub(in crate::serve) async fn list(
     stored: Stored,
     session: Session,
     asked: Asked,
-) -> Result<Vec<Value>, Error> {
+    unsure: Vec<String>,
+) -> Result<Listed, Error> {
     let most = asked.get("limit").and_then(|text| text.parse().ok()).unwrap_or(MOST).min(MOST);
     let found = jobs(&session, &conditions(&asked), most).await?;
     let lines = lines(&stored, &session, &found).await?;
+    let mut better = BTreeSet::new();
+    if !unsure.is_empty() {
+        let ended = [named(unsure.iter()), "ended IS NOT NULL".to_owned()];
+        let ended = jobs(&session, &ended, unsure.len()).await?;
+        better.extend(ended.iter().map(|row| row.text("job")));
+    }
     let keys: Vec<String> = found.iter().map(|row| row.text("job")).collect();
     stored.look_at(session, keys);
-    Ok(lines)
+    Ok(Listed { lines, better })
 }
 
 /// What was asked for, as conditions.
@@ -93,7 +109,12 @@ pub(super) async fn jobs(
 
 /// A condition that only these jobs fulfil, of which there must be some.
 pub(super) fn among(found: &[Row]) -> String {
-    let keys: Vec<String> = found.iter().map(|row| quoted(&row.text("job"))).collect();
+    named(found.iter().map(|row| row.text("job")))
+}
+
+/// A condition that only jobs of these keys fulfil, of which there must be some.
+fn named(keys: impl Iterator<Item = impl AsRef<str>>) -> String {
+    let keys: Vec<String> = keys.map(|key| quoted(key.as_ref())).collect();
     format!("job IN ({})", keys.join(", "))
 }
 

@@ -31,7 +31,7 @@ use crate::live::Setup;
 use report::Known;
 
 pub(super) use job::of as update;
-pub(super) use list::list;
+pub(super) use list::{Listed, list};
 pub(super) use report::page as report;
 use row::Row;
 

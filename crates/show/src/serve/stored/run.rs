@@ -35,6 +35,7 @@ pub(super) async fn runs(session: &Session, since: u64) -> Result<Vec<Run>, Erro
             missing: missing(row, accounts.get(&job)),
             mounts: total.mounts,
             findings: Vec::new(),
+            well_known: true,
             steps: Vec::new(),
             job,
         }
