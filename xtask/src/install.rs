@@ -72,6 +72,7 @@ const PYTHON: &[Need] = &[
     Need { package: "JPype1==1.7.1", reason: "runs the JDBC driver that asks the store" },
     Need { package: "matplotlib==3.11.2", reason: "draws the pictures of the notebooks" },
     Need { package: "maturin==1.16.0", reason: "builds our Python package" },
+    Need { package: "moto[server]==5.2.5", reason: "a server that keeps a store in a bucket" },
     Need { package: "mypy==2.4.1", reason: "checks the types of our Python package" },
     Need { package: "nbclient==0.11.0", reason: "executes the notebooks" },
     Need { package: "nbformat==5.11.1", reason: "reads and writes the notebooks" },

@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 /// Which store.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Which {
-    /// The store: a directory or an object-store URL [default: NETRA_STORE, else your own]
+    /// The store: a directory or the URL of a bucket [default: NETRA_STORE, else your own]
     #[arg(long, value_name = "DIR|URL")]
     store: Option<String>,
 }

@@ -1,14 +1,24 @@
-//! Where a store lies: a directory, or what an object-store URL names.
+//! Where a store lies: a directory, or a bucket that a URL names. How a bucket is reached (keys, endpoint, region) stands in the
+//! environment, under the names that its vendor's own tools use.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use deltalake::ObjectStore;
-use deltalake::logstore::{LogStoreRef, StorageConfig, logstore_for, logstore_with};
+use deltalake::logstore::object_store::parse_url_opts;
+use deltalake::logstore::object_store::prefix::PrefixStore;
+use deltalake::logstore::{LogStoreRef, StorageConfig, default_logstore, logstore_with};
 use url::Url;
 
 use crate::folder::{Folder, Watch};
 use crate::{Error, Result};
+
+/// Beginnings of URLs that name buckets: S3 and what speaks its protocol, Google's, Azure's. Each can make a file only if there is none,
+/// which is what commits stand on.
+const BUCKETS: [&str; 6] = ["s3", "s3a", "gs", "az", "abfs", "abfss"];
+
+/// How names of variables begin that say how they are reached.
+const VENDORS: [&str; 3] = ["aws_", "google_", "azure_"];
 
 /// Where a store lies.
 #[derive(Debug, Clone)]
@@ -58,14 +68,16 @@ impl Place {
                 url.to_file_path().map_err(|()| wrong("no path of a directory".to_owned()))?;
             return Place::directory(&path);
         }
+        if !BUCKETS.contains(&url.scheme()) {
+            let known = BUCKETS.map(|scheme| format!("{scheme}://")).join(", ");
+            return Err(wrong(format!("it can be a directory, or a URL with file://, {known}")));
+        }
         if !url.path().ends_with('/') {
             url.set_path(&format!("{}/", url.path()));
         }
-        let store = logstore_for(&url, StorageConfig::default());
-        let store = store.map_err(|error| wrong(error.to_string()))?;
-        let prefix =
-            deltalake::Path::from_url_path(url.path()).map_err(|error| wrong(error.to_string()))?;
-        Ok(Place { root: store.root_object_store(None), directory: None, prefix, url })
+        let (root, prefix) =
+            parse_url_opts(&url, settings()).map_err(|error| wrong(told(&error)))?;
+        Ok(Place { root: root.into(), directory: None, prefix, url })
     }
 
     /// `NETRA_STORE`, or the user's own store: `$XDG_DATA_HOME/netra/store`.
@@ -115,9 +127,37 @@ impl Place {
     pub(crate) fn log_store(&self, name: &'static str) -> Result<LogStoreRef> {
         let wrong = |why: String| Error::Place { text: self.to_string(), why };
         let url = self.url.join(&format!("{name}/")).map_err(|error| wrong(error.to_string()))?;
-        logstore_with(Arc::clone(&self.root), &url, StorageConfig::default())
-            .map_err(Error::of(name))
+        if self.directory.is_some() {
+            let store = logstore_with(Arc::clone(&self.root), &url, StorageConfig::default());
+            return store.map_err(Error::of(name));
+        }
+        let table = Arc::new(PrefixStore::new(Arc::clone(&self.root), self.table(name)));
+        Ok(default_logstore(table, Arc::clone(&self.root), &url, &StorageConfig::default()))
     }
+}
+
+/// What the environment says of buckets, under their vendors' names: `TOKEN` or `REGION` alone may be anybody's.
+fn settings() -> impl Iterator<Item = (String, String)> {
+    let of_bucket = |name: &str| VENDORS.iter().any(|vendor| name.starts_with(vendor));
+    let text = move |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+        let name = name.into_string().ok()?.to_ascii_lowercase();
+        of_bucket(&name).then_some((name, value.into_string().ok()?))
+    };
+    std::env::vars_os().filter_map(text)
+}
+
+/// An error with its reasons, in one line.
+fn told(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(reason) = cause {
+        let reason_text = reason.to_string();
+        if !text.contains(&reason_text) {
+            text = format!("{text}: {reason_text}");
+        }
+        cause = reason.source();
+    }
+    text
 }
 
 impl std::fmt::Display for Place {
@@ -141,6 +181,17 @@ mod tests {
         let same = Place::parse("file:///data/netra/store").unwrap();
         assert_eq!(same.path(), place.path());
         let refused = Place::parse("gopher://x/y").unwrap_err().to_string();
-        assert!(refused.starts_with("gopher://x/y is no place of a store: "), "{refused}");
+        assert_eq!(
+            refused,
+            "gopher://x/y is no place of a store: it can be a directory, or a URL with file://, \
+             s3://, s3a://, gs://, az://, abfs://, abfss://"
+        );
+        for text in ["memory:///x", "https://example.org/x", "hdfs://host/x"] {
+            let refused = Place::parse(text).unwrap_err().to_string();
+            assert!(refused.contains("it can be a directory"), "{refused}");
+        }
+        let bucket = Place::parse("s3://bucket/of/mine").unwrap();
+        assert_eq!((bucket.path(), bucket.to_string()), (None, "s3://bucket/of/mine/".to_owned()));
+        assert_eq!(bucket.table("events").as_ref(), "of/mine/events");
     }
 }

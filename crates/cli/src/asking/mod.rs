@@ -51,7 +51,7 @@ impl From<Format> for door::Format {
 /// Which store, and how the answer is written.
 #[derive(Debug, Args)]
 pub(crate) struct Asking {
-    /// The store: a directory or an object-store URL [default: NETRA_STORE, else your own]
+    /// The store: a directory or the URL of a bucket [default: NETRA_STORE, else your own]
     #[arg(long, value_name = "DIR|URL")]
     store: Option<String>,
     /// How the answer is written

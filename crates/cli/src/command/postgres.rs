@@ -26,7 +26,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The store: a directory or an object-store URL [default: NETRA_STORE, else your own]
+    /// The store: a directory or the URL of a bucket [default: NETRA_STORE, else your own]
     #[arg(long, value_name = "DIR|URL")]
     store: Option<String>,
     /// Address and port; any but those of this machine need a certificate
