@@ -15,6 +15,7 @@ mod execute;
 mod listen;
 mod parameter;
 mod parse;
+mod reflect;
 mod refuse;
 mod setting;
 mod startup;

@@ -16,7 +16,7 @@ use datafusion_postgres::pgwire::error::PgWireResult;
 
 use super::command::Command;
 use super::connection::{Entered, inside};
-use super::{encode, parameter, refuse};
+use super::{encode, parameter, reflect, refuse};
 
 /// A prepared statement.
 #[derive(Debug, Clone)]
@@ -32,10 +32,13 @@ pub(super) struct Prepared {
 pub(super) fn statements(sql: &str) -> PgWireResult<Vec<Statement>> {
     static PARSER: LazyLock<PostgresCompatibilityParser> =
         LazyLock::new(PostgresCompatibilityParser::new);
-    PARSER.parse(sql).map_err(|error| {
+    let parsed = PARSER.parse(sql).map_err(|error| {
         let text = error.to_string();
         refuse::error("42601", text.trim_start_matches("sql parser error: "))
-    })
+    });
+    let mut all = parsed?;
+    all.iter_mut().for_each(reflect::simplify);
+    Ok(all)
 }
 
 /// What a question means.
