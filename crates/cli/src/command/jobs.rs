@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use netra_show::door::question;
 
-use crate::asking::{Asking, print};
+use crate::asking::{Asking, Format, print};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,6 +39,11 @@ pub(crate) struct Args {
 pub(crate) fn run(args: Args) -> Result<ExitCode> {
     let Args { user, exe, since, until, limit, asking } = args;
     let asker = asking.open()?;
-    print(&asker, &asking, &question::Jobs { user, exe, since, until, limit }.sql())?;
+    let question = question::Jobs { user, exe, since, until, limit };
+    let sql = match asking.format {
+        Format::Table => question.short_sql(),
+        _ => question.sql(),
+    };
+    print(&asker, &asking, &sql)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -54,6 +54,23 @@ fn answers_are_what_the_log_says() {
 }
 
 #[test]
+fn a_list_of_jobs_fits_a_hundred_columns() {
+    let place = place();
+    let done = ask(&place, &["jobs"]);
+    assert_eq!((done.code, done.err.as_str()), (0, ""));
+    let lines: Vec<&str> = done.text().lines().collect();
+    assert!(lines.iter().all(|line| line.chars().count() <= 100), "{}", done.text());
+    let names: Vec<&str> = lines[0].split('|').map(str::trim).collect();
+    assert_eq!(names, ["job", "began", "seconds", "ranks", "user", "program"]);
+    let [job] = &rows(&place, &["jobs"])[..] else { panic!("one job") };
+    let line = lines.iter().find(|line| line.contains("wave")).expect("the job");
+    let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+    assert_eq!((cells[0], cells[3], cells[5]), (job["job"].as_str().expect("a key"), "4", "wave"));
+    // Whole seconds, with the zone.
+    assert!(cells[1].len() == "2026-11-15 23:35:36 +00:00".len(), "{line}");
+}
+
+#[test]
 fn jobs_and_events_need_no_sql() {
     let place = place();
     let jobs = rows(&place, &["jobs"]);

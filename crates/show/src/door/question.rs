@@ -4,6 +4,11 @@ use datafusion::arrow::array::AsArray as _;
 use datafusion::arrow::datatypes::Int64Type;
 use netra_store::ask::{self, Session};
 
+/// Columns of a line that lists a job.
+const LINE: usize = 100;
+/// Letters of a user's name that are shown there.
+const USER: usize = 8;
+
 /// Which jobs.
 #[derive(Debug, Clone, Default)]
 pub struct Jobs {
@@ -42,6 +47,23 @@ impl Jobs {
             "SELECT {columns} FROM jobs{} ORDER BY t DESC, job LIMIT {}",
             wherever(&all),
             self.limit
+        )
+    }
+
+    /// The same for people: whole seconds, and no more than a line of 100 columns has room for.
+    #[must_use]
+    pub fn short_sql(&self) -> String {
+        let began = "arrow_cast(t, 'Timestamp(Second, Some(\"UTC\"))')";
+        let took = "CAST(round((CAST(\"end\" AS BIGINT) - CAST(t AS BIGINT)) / 1e6) AS BIGINT)";
+        // The time with its zone, seconds, ranks, the user, and what stands between six columns; keys take what they need.
+        let others = 26 + 7 + 5 + USER + 17;
+        let room = format!("greatest({LINE} - {others} - max(length(job)) OVER (), 7)");
+        // The name behind the last slash.
+        let program = format!("left(reverse(split_part(reverse(exe), '/', 1)), {room})");
+        format!(
+            "SELECT job, {began} AS began, {took} AS seconds, nprocs AS ranks, \
+             left(\"user\", {USER}) AS \"user\", {program} AS program FROM ({}) ORDER BY t DESC, job",
+            self.sql()
         )
     }
 }
