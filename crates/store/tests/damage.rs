@@ -8,13 +8,14 @@ mod spool;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use datafusion::arrow::array::AsArray as _;
 use datafusion::arrow::datatypes::Int64Type;
 use datafusion::prelude::SessionContext;
 use folder::folder;
-use netra_store::{Cell, Error, Ingest, Place, Sheet, Store};
+use netra_store::{Cell, Error, Ingest, Place, Sheet, Step, Store, Watch};
 use netra_stream::batch::Batch;
 use netra_stream::sink::Sink as _;
 use netra_stream::told::Told;
@@ -179,20 +180,44 @@ struct Hub {
 
 impl Hub {
     fn new(folder: &Path) -> Hub {
+        Hub::over(Place::directory(folder).unwrap())
+    }
+
+    fn over(place: Place) -> Hub {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-        let store = Arc::new(Store::create(Place::directory(folder).unwrap()).unwrap());
+        let store = Arc::new(Store::create(place).unwrap());
         // Begin, names, then frames of ten events, then the end.
         Hub { runtime, store, told: Arc::new(Told::quiet()), spool: Spool::new(1, 1, 60, 10) }
     }
 
     /// A sink that goes on behind a position.
     fn sink(&self, position: u64) -> Ingest {
+        self.resumed(position).unwrap()
+    }
+
+    fn resumed(&self, position: u64) -> std::io::Result<Ingest> {
         let (store, handle) = (Arc::clone(&self.store), self.runtime.handle().clone());
         let mut sink = Ingest::new(store, handle, Arc::clone(&self.told), Duration::from_secs(1))
             .with_patience(Duration::ZERO);
         sink.at(7, position);
-        sink.resume(&[]).unwrap();
-        sink
+        sink.resume(&[])?;
+        Ok(sink)
+    }
+
+    /// Gives frames to a new sink until it has committed them, as a daemon does: whatever fails, it gets them again.
+    fn insist(&self, frames: std::ops::Range<usize>) {
+        let begins = frames.start.checked_sub(1).map_or(0, |last| self.spool.frames[last].0);
+        for _ in 0..3 {
+            let fed = self.resumed(begins).and_then(|mut sink| {
+                // It looks whether tables are mended when it has committed.
+                feed(&mut sink, &self.spool, frames.clone())
+            });
+            match fed {
+                Ok(()) => return,
+                Err(error) => assert!(error.to_string().contains("as the test wants"), "{error}"),
+            }
+        }
+        panic!("it failed more than once");
     }
 
     /// Events, calls by second, calls by function.
@@ -321,4 +346,51 @@ fn what_is_set_aside_and_damaged_itself_stays_and_keeps_later_rows_waiting() {
     fs::write(&file, &good).unwrap();
     feed(&mut sink, &hub.spool, 6..hub.spool.frames.len()).unwrap();
     assert_eq!((hub.found(), hub.waiting()), ([60; 3], vec![]));
+}
+
+/// Fails at one step of changing the table events, or what waits for it.
+#[derive(Debug, Default)]
+struct Fails {
+    at: AtomicU64,
+    steps: AtomicU64,
+}
+
+impl Watch for Fails {
+    fn step(&self, _: Step, path: &str) -> std::io::Result<()> {
+        let is_it = path.contains("/events/");
+        match is_it && self.steps.fetch_add(1, Ordering::SeqCst) == self.at.load(Ordering::SeqCst) {
+            true => Err(std::io::Error::other("as the test wants")),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Whichever step of setting aside or of bringing back fails: each row is there once at the end.
+#[test]
+fn storage_that_fails_at_any_step_loses_and_doubles_nothing() {
+    let mut steps = 0;
+    for at in 0.. {
+        let folder = folder();
+        let fails = Arc::new(Fails::default());
+        fails.at.store(u64::MAX, Ordering::SeqCst);
+        let watch: Arc<dyn Watch> = fails.clone();
+        let hub = Hub::over(Place::watched(folder.path(), Some(watch)).unwrap());
+        hub.insist(0..3);
+        let entry = damage(folder.path(), "events");
+        fails.steps.store(0, Ordering::SeqCst);
+        fails.at.store(at, Ordering::SeqCst);
+        hub.insist(3..5);
+        hub.insist(5..6);
+        fs::remove_file(&entry).unwrap();
+        hub.insist(6..7);
+        hub.insist(7..hub.spool.frames.len());
+        assert_eq!((hub.found(), hub.waiting()), ([60; 3], vec![]), "step {at}");
+        assert_eq!(hub.check(), Vec::<String>::new(), "step {at}");
+        steps = fails.steps.load(Ordering::SeqCst);
+        if at >= steps {
+            break;
+        }
+    }
+    println!("{steps} steps, each failed once");
+    assert!(steps >= 20, "{steps}");
 }

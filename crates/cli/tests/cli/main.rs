@@ -2,9 +2,13 @@
 
 mod account;
 #[cfg(feature = "store")]
+mod aside;
+#[cfg(feature = "store")]
 mod ask;
 #[cfg(feature = "store")]
 mod asked;
+#[cfg(feature = "store")]
+mod bucket;
 mod damaged;
 mod doctor;
 mod export;
@@ -12,6 +16,8 @@ mod golden;
 #[cfg(feature = "store")]
 mod import;
 mod judge;
+#[cfg(feature = "store")]
+mod killed;
 mod netra;
 mod page;
 mod pattern;
