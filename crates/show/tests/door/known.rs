@@ -11,6 +11,7 @@ use crate::asking::get;
 use crate::feed::Feed;
 use crate::made::{Call, Made, Size};
 use crate::maker::{START, Segment, event, tick};
+use crate::more::counters;
 use crate::page::{ROOT, Site};
 
 /// A process of a job that is in the store, as a server sees it that was started late.
@@ -37,6 +38,7 @@ fn a_job_that_was_seen_in_part_is_told_as_the_store_has_it() {
     fresh.end(&live, START + 2_000_000);
     let size = Size { jobs: 3, ranks: 2, calls: 100, seed: 11 };
     let site = Site::of(Made::new(size), vec![User::new("root", None, true, ROOT)], &live);
+    site.runtime.block_on(counters(&site.store, &site.made));
     let kept = |job: usize| {
         let of_job = site.made.calls.iter().filter(|call| call.job == job && call.op == "write");
         let lowest = of_job.filter(|call| matches!(call.layer, "POSIX" | "STDIO"));
