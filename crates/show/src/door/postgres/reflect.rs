@@ -82,7 +82,7 @@ mod tests {
         );
         becomes(
             "SELECT (SELECT f($2, x) FROM pg_sequence WHERE y = $1::VARCHAR AND z = $2) FROM a",
-            "SELECT CASE WHEN FALSE THEN concat(CAST($2 AS VARCHAR), CAST($1 AS VARCHAR)) ELSE NULL END FROM a",
+            "SELECT CASE WHEN false THEN concat(CAST($2 AS VARCHAR), CAST($1 AS VARCHAR)) ELSE NULL END FROM a",
         );
         becomes(
             "SELECT (SELECT t.typcollation FROM pg_catalog.pg_type AS t WHERE t.oid = a.o) <> 1 FROM a",
