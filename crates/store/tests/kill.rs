@@ -230,7 +230,12 @@ fn world(ids: &[u64], chance: &mut Chance, hits: &mut BTreeMap<String, u64>) -> 
             turn += 1;
             let phase = PHASES[(turn % 6) as usize];
             let from_outside = chance.next(4) == 0;
-            let steps = if phase == "commit" { 40 } else { 9 };
+            // So many steps a phase may have; of cleaning up often a few.
+            let steps = match phase {
+                "commit" => 40,
+                "clean" => 2,
+                _ => 9,
+            };
             let order = Order {
                 place: place.to_owned(),
                 id,
@@ -297,7 +302,7 @@ fn every_event_is_there_once_however_hubs_are_killed() {
         PHASES.iter().chain(&["any moment"]).all(|phase| hits.contains_key(*phase))
     };
     // A phase that was not hit by then never is.
-    while kills < wanted || (!is_hit(&hits) && kills < 3 * wanted) {
+    while kills < wanted || (!is_hit(&hits) && kills < 10 * wanted) {
         let ids: &[u64] = if chance.next(3) == 0 { &[5, 6] } else { &[5] };
         let (more, events) = world(ids, &mut chance, &mut hits);
         kills += more;
