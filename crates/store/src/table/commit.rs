@@ -203,27 +203,42 @@ impl Handle {
     }
 
     /// Takes files out and puts others in; if somebody took them first, they win, and it is an error.
+    ///
+    /// The ready-made check of conflicts lets two commits take the same file out when its rows lie elsewhere afterwards, and they would
+    /// be there twice. So a commit stands on the newest version, which has all files that go, or is tried again on the next.
     pub(crate) async fn exchange(&self, actions: Vec<Action>, change: Change) -> Result<()> {
         let _turn = self.turn.lock().await;
-        self.look().await?;
         let gone = || Error::Gone { table: self.table.name, place: self.place.to_string() };
-        let mut delta = self.caught_up().await?.ok_or_else(gone)?;
-        // The commit is checked against those made from here on. What others took out before would come back with what we put in.
-        if !self.holds(&actions) {
-            return Err(Error::Overtaken { table: self.table.name });
-        }
-        // What is not needed for the commit itself is done later: its failure would look like the commit's.
-        let properties = CommitProperties::default()
-            .with_create_checkpoint(false)
-            .with_cleanup_expired_logs(Some(false));
         let of = || Error::of(self.table.name);
-        let committed = CommitBuilder::from(properties)
-            .with_actions(actions)
-            .build(Some(delta.snapshot().map_err(of())?), self.log.clone(), change.operation())
-            .await;
-        let version = committed.map_err(|error| self.refused(error))?.version();
-        delta.load_version(version).await.map_err(of())?;
-        self.take(delta, change)
+        for _ in 0..ATTEMPTS {
+            self.look().await?;
+            let mut delta = self.caught_up().await?.ok_or_else(gone)?;
+            if !self.holds(&actions) {
+                break;
+            }
+            // What is not needed for the commit itself is done later: its failure would look like the commit's.
+            let properties = CommitProperties::default()
+                .with_max_retries(0)
+                .with_create_checkpoint(false)
+                .with_cleanup_expired_logs(Some(false));
+            let committed = CommitBuilder::from(properties)
+                .with_actions(actions.clone())
+                .build(Some(delta.snapshot().map_err(of())?), self.log.clone(), change.operation())
+                .await;
+            match committed {
+                Ok(committed) => {
+                    delta.load_version(committed.version()).await.map_err(of())?;
+                    return self.take(delta, change);
+                }
+                Err(DeltaTableError::Transaction {
+                    source:
+                        TransactionError::MaxCommitAttempts(_)
+                        | TransactionError::VersionAlreadyExists(_),
+                }) => tokio::time::sleep(Duration::from_millis(5)).await,
+                Err(error) => return Err(of()(error)),
+            }
+        }
+        Err(Error::Overtaken { table: self.table.name })
     }
 
     /// Whether all files that go are part of the newest known version.
@@ -234,15 +249,6 @@ impl Handle {
             Action::Remove(file) => there.contains(file.path.as_str()),
             _ => true,
         })
-    }
-
-    fn refused(&self, error: DeltaTableError) -> Error {
-        match error {
-            DeltaTableError::Transaction { source: TransactionError::CommitConflict(_) } => {
-                Error::Overtaken { table: self.table.name }
-            }
-            other => Error::of(self.table.name)(other),
-        }
     }
 
     /// Sums the log up if `every` so many commits were made since it was summed up; says whether that was due.
