@@ -104,8 +104,8 @@ impl Handle {
             let path = self.put(day, bytes).await?;
             adds.push(add(self.table, path, day, length, &metadata, now()));
         }
-        self.extend(adds, change, mark).await?;
-        Ok(rows)
+        // Somebody else may have brought them in meanwhile.
+        Ok(if self.extend(adds, change, mark).await? { rows } else { 0 })
     }
 
     fn broken(&self, error: &dyn std::fmt::Display) -> Error {
@@ -156,12 +156,12 @@ impl Handle {
         Ok(Some(delta))
     }
 
-    /// New files become part of the table; the turn is ours.
+    /// New files become part of the table, unless what they hold is in it by now, which the mark says; the turn is ours.
     ///
     /// Such an entry of the log depends on nothing but the version before it. When it gets the next number, it stands on exactly the
     /// version that is known here: nothing can conflict, and nothing need be read to know the next. (The ready-made commit lists
     /// the log three times and reads all of it.)
-    async fn extend(&self, adds: Vec<Add>, change: Change, mark: Option<&Mark>) -> Result<()> {
+    async fn extend(&self, adds: Vec<Add>, change: Change, mark: Option<&Mark>) -> Result<bool> {
         let transaction = mark.map(|mark| Transaction::new(&mark.name, mark.position));
         let mut info = change.operation().get_commit_info();
         info.timestamp = Some(now());
@@ -185,7 +185,7 @@ impl Handle {
             match put {
                 Ok(_) => {
                     self.advance(adds, mark, change);
-                    return Ok(());
+                    return Ok(true);
                 }
                 // Somebody else has this number.
                 Err(ObjectStoreError::AlreadyExists { .. }) if attempt < ATTEMPTS => {}
@@ -196,10 +196,10 @@ impl Handle {
             self.open_for_change().await?;
             if self.has(mark).await? {
                 self.publish(self.now(), change);
-                return Ok(());
+                return Ok(false);
             }
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Takes files out and puts others in; if somebody took them first, they win, and it is an error.
