@@ -85,7 +85,7 @@ impl Pieces {
         for path in logs {
             match Piece::of_log(&path) {
                 Ok(pieces) => found.pieces.extend(pieces),
-                Err(error) => found.complaints.push(format!("{:#}", anyhow::Error::from(error))),
+                Err(error) => found.complaints.push(crate::sentence::of(&error.into())),
             }
         }
         found

@@ -54,7 +54,7 @@ impl Stores {
         let answering = self.runtime.block_on(crate::door::open(door, store))?;
         let task = self.runtime.spawn(async {
             if let Err(error) = answering.await {
-                eprintln!("netra: {error:#}");
+                eprintln!("netra: {}", crate::sentence::of(&error));
             }
         });
         Ok(Some(Opened(task)))

@@ -20,6 +20,7 @@ mod launch;
 mod open;
 mod outcome;
 mod output;
+mod sentence;
 mod settings;
 #[cfg(feature = "store")]
 mod stored;
@@ -47,7 +48,7 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("netra: {error:#}");
+            eprintln!("netra: {}", sentence::of(&error));
             ExitCode::from(FAILED)
         }
     }

@@ -14,6 +14,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::physical_plan::metrics::MetricValue;
+use datafusion::physical_plan::{ExecutionPlan, collect};
 use datafusion::prelude::SessionContext;
 use generate::Maker;
 use netra_store::{Ingest, Place, Store};
@@ -166,17 +168,34 @@ fn ask(runtime: &tokio::runtime::Runtime, store: &Store, each: u64) {
     ];
     for (name, question) in questions {
         let mut times = Vec::new();
-        let mut rows = 0;
+        let (mut rows, mut seen) = (0, 0);
         for _ in 0..4 {
             let begun = Instant::now();
-            let answer = runtime
-                .block_on(async { session.sql(&question).await.unwrap().collect().await.unwrap() });
+            let (answer, plan) = runtime.block_on(async {
+                let asked = session.sql(&question).await.unwrap();
+                let plan = asked.create_physical_plan().await.unwrap();
+                (collect(Arc::clone(&plan), session.task_ctx()).await.unwrap(), plan)
+            });
             times.push(begun.elapsed().as_secs_f64() * 1000.0);
             rows = answer.iter().map(RecordBatch::num_rows).sum();
+            seen = read(plan.as_ref());
         }
         say(&format!("{name}_first_ms"), times[0]);
         let best = times[1..].iter().copied().fold(f64::MAX, f64::min);
         say(&format!("{name}_ms"), best);
         say(&format!("{name}_rows"), rows as f64);
+        say(&format!("{name}_read"), seen as f64);
     }
+}
+
+/// Rows that were decoded to answer: those that a filter looked at in files that their bounds did not rule out.
+fn read(plan: &dyn ExecutionPlan) -> usize {
+    let children = plan.children();
+    if !children.is_empty() {
+        return children.iter().map(|child| read(child.as_ref())).sum();
+    }
+    let Some(metrics) = plan.metrics() else { return 0 };
+    let of = |name: &str| metrics.sum_by_name(name).as_ref().map_or(0, MetricValue::as_usize);
+    let looked_at = of("pushdown_rows_pruned") + of("pushdown_rows_matched");
+    looked_at.max(metrics.output_rows().unwrap_or(0))
 }

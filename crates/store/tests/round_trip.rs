@@ -99,9 +99,10 @@ async fn two_writers_lose_nothing() {
     assert_eq!(number(&store, "select count(distinct sequence) from events").await, 60);
 }
 
-/// Puts the same files together while somebody else is about to.
-#[derive(Debug, Default)]
+/// Puts the same files together at a moment when somebody else is about to.
+#[derive(Debug)]
 struct Rival {
+    moment: fn(Step, &str) -> bool,
     place: OnceLock<PathBuf>,
     made: OnceLock<(usize, usize)>,
 }
@@ -109,7 +110,7 @@ struct Rival {
 impl Watch for Rival {
     fn step(&self, step: Step, path: &str) -> io::Result<()> {
         let Some(place) = self.place.get() else { return Ok(()) };
-        if step == Step::Named && path.ends_with(".parquet") {
+        if (self.moment)(step, path) {
             self.made.get_or_init(|| {
                 let store = Store::open(Place::directory(place).unwrap()).unwrap();
                 let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -121,10 +122,10 @@ impl Watch for Rival {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_puts_files_together_second_changes_nothing() {
+/// A rival comes first at that moment: nothing is there twice, and whoever is second is told.
+async fn overtaken(moment: fn(Step, &str) -> bool) {
     let folder = folder();
-    let rival = Arc::new(Rival::default());
+    let rival = Arc::new(Rival { moment, place: OnceLock::new(), made: OnceLock::new() });
     let watch: Arc<dyn Watch> = Arc::clone(&rival) as _;
     let store = Store::create(Place::watched(folder.path(), Some(watch)).unwrap()).unwrap();
     let events = netra_store::schema::table("events").unwrap();
@@ -141,6 +142,17 @@ async fn who_puts_files_together_second_changes_nothing() {
     assert_eq!(number(&store, "select count(*) from events").await, 3);
     assert_eq!(number(&store, "select count(distinct sequence) from events").await, 3);
     assert_eq!(store.compact("events", 2).await.unwrap(), (0, 0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_puts_files_together_second_changes_nothing() {
+    overtaken(|step, path| step == Step::Named && path.ends_with(".parquet")).await;
+}
+
+/// Both stand on the same version and write the next at once, which only one can.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_commits_at_the_same_moment_and_second_changes_nothing() {
+    overtaken(|step, path| step == Step::Whole && path.contains("/_delta_log/")).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,9 +1,11 @@
-//! The store: frames to committed rows, bytes an event, and questions, beside DuckDB over the same files and SQLite.
+//! The store: frames to committed rows, bytes an event, and questions, beside DuckDB over the same files, SQLite, and SOS where
+//! `SOS_PREFIX=` names an installation of it.
 //!
 //! `crates/store/examples/measure.rs` generates a hundred jobs of 64 ranks and says numbers; `--events N` makes them fewer, `--dev` builds it
 //! without optimisation, to see whether the benchmark works: its numbers are not kept then.
 
 mod http;
+mod sos;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -102,7 +104,10 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
     let python = install::all().python.context("there is no Python here")?;
     let mut peer = Command::new(&python);
     peer.args(["-c", PEERS]).arg(&place).arg(START.to_string());
-    let theirs = numbers(&output(&mut peer)?)?;
+    let mut theirs = numbers(&output(&mut peer)?)?;
+    if let Some(said) = sos::measure()? {
+        theirs.extend(numbers(&said)?);
+    }
     let netra = target().join(if dev { "debug" } else { "release" }).join("netra");
     ours.extend(numbers(&http::measure(&netra, &place, &python)?)?);
     let rows = rows(&ours, &theirs, &tenth)?;
@@ -193,6 +198,14 @@ fn rows(
             Target::Below(512.0),
         ),
     ];
+    for (name, unit, ours_is, key) in [
+        ("frames to committed rows", "µs of one core an event", 0, "sos_us_per_event"),
+        ("all tables with their roll-ups", "bytes an event", 1, "sos_bytes_per_event"),
+    ] {
+        let peer = theirs.get(key).map(|&value| ("SOS, three joint indices".to_owned(), value));
+        let value = rows[ours_is].value;
+        rows.push(row(format!("{name}: SOS"), unit, value, peer, Target::Shown));
+    }
     for (name, says, target) in QUESTIONS {
         let key = format!("{name}_ms");
         if get(ours, &format!("{name}_rows"))? != get(theirs, &format!("{name}_rows"))? {
@@ -202,6 +215,10 @@ fn rows(
         rows.push(row((*says).to_owned(), "ms", get(ours, &key)?, peer, *target));
         let small = Some(("a tenth of the events".to_owned(), get(tenth, &key)?));
         rows.push(row(format!("{says}: growth"), "ms", get(ours, &key)?, small, Target::Shown));
+        let (read, given) =
+            (get(ours, &format!("{name}_read"))?, get(ours, &format!("{name}_rows"))?);
+        let given = Some(("rows of the answer".to_owned(), given));
+        rows.push(row(format!("{says}: read"), "rows", read, given, Target::Shown));
     }
     let (key, count) = ("job_to_arrow_ms", get(ours, "job_to_arrow_rows")?);
     rows.push(row(
@@ -210,6 +227,13 @@ fn rows(
         get(ours, key)? * 1000.0 / count,
         Some(("DuckDB, the same files".to_owned(), get(theirs, key)? * 1000.0 / count)),
         Target::Below(0.2),
+    ));
+    rows.push(row(
+        "one rank of one job, a row".to_owned(),
+        "µs a row",
+        get(ours, "job_rank_ms")? * 1000.0 / get(ours, "job_rank_rows")?,
+        theirs.get("sos_rank_us_per_row").map(|&value| ("SOS, its index".to_owned(), value)),
+        Target::Shown,
     ));
     for (name, key, limit) in [
         ("a whole job over HTTP into Arrow", "http_arrow", 0.2),

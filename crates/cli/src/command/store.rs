@@ -138,6 +138,8 @@ async fn restore(store: &Store, out: &mut dyn std::io::Write) -> Result<bool> {
 }
 
 async fn stats(store: &Store, out: &mut dyn std::io::Write) -> Result<bool> {
+    // First, since it fails at once where storage is away; each of the tables would try for long.
+    let aside = store.aside().await?;
     let mut well = true;
     writeln!(
         out,
@@ -163,7 +165,7 @@ async fn stats(store: &Store, out: &mut dyn std::io::Write) -> Result<bool> {
             }
         }
     }
-    for of_table in store.aside().await?.chunk_by(|a, b| a.table == b.table) {
+    for of_table in aside.chunk_by(|a, b| a.table == b.table) {
         let Some(table) = of_table.first().map(|aside| aside.table) else { continue };
         let rows: u64 = of_table.iter().map(|aside| aside.rows).sum();
         let size = Bytes(of_table.iter().map(|aside| aside.bytes).sum()).to_string();

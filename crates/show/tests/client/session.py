@@ -136,5 +136,21 @@ assert {name: types[name] for name in ("job", "rank", "t", "duration", "day")} =
     "job": "TEXT", "rank": "BIGINT", "t": "TIMESTAMP", "duration": "BIGINT", "day": "DATE"}, types
 assert reflected.get_view_names() == ["darshan_data"] and reflected.has_table("jobs") and not reflected.has_table("jbs")
 assert len(pandas.read_sql("SELECT * FROM events LIMIT 3", engine)) == 3
+# Whole tables are reflected, with the keys and indices that they have not, and may then be asked without SQL.
+assert "public" in reflected.get_schema_names(), reflected.get_schema_names()
+for ask in ("get_foreign_keys", "get_indexes", "get_unique_constraints", "get_check_constraints"):
+    assert getattr(reflected, ask)("events") == [], ask
+assert reflected.get_pk_constraint("events")["constrained_columns"] == []
+known = sqlalchemy.MetaData()
+known.reflect(engine, views=True)
+assert set(known.tables) == names | {"darshan_data"}, set(known.tables)
+events = sqlalchemy.Table("events", sqlalchemy.MetaData(), autoload_with=engine)
+with engine.connect() as connection:
+    count = sqlalchemy.select(sqlalchemy.func.count()).select_from(events)
+    assert connection.scalar(count) == rows
+    some = connection.scalar(count.where(events.c.op.startswith("re", autoescape=True)))
+    assert some == connection.scalar(sqlalchemy.text("SELECT count(*) FROM events WHERE substr(op, 1, 2) = 're'")) > 0, some
+    assert connection.scalar(sqlalchemy.text("SELECT 'a_b' LIKE 'a/_b' ESCAPE '/'")) is True
+    assert connection.scalar(sqlalchemy.text("SELECT 'axb' LIKE 'a/_b' ESCAPE '/'")) is False
 
 print("ok")

@@ -6,14 +6,16 @@ pub(super) fn nearest<'a>(
     names: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
     let wrong = wrong.to_lowercase();
+    let is_part = |name: &str| {
+        let name = name.to_lowercase();
+        (wrong.len() > 2 && name.contains(&wrong)) || (name.len() > 2 && wrong.starts_with(&name))
+    };
     // A third of the letters may be wrong; beyond that the hint would be noise.
     let limit = (wrong.chars().count() / 3).max(1);
     names
         .into_iter()
         .map(|name| (distance(&wrong, &name.to_lowercase()), name))
-        .filter(|&(distance, name)| {
-            distance <= limit || (wrong.len() > 2 && name.to_lowercase().contains(&wrong))
-        })
+        .filter(|&(distance, name)| distance <= limit || is_part(name))
         .min()
         .map(|(_, name)| name)
 }
@@ -46,7 +48,7 @@ mod tests {
 
     #[track_caller]
     fn check(wrong: &str, want: Option<&str>) {
-        let names = ["jobs", "events", "activity", "POSIX_OPENS", "POSIX_READS", "length"];
+        let names = ["jobs", "events", "activity", "POSIX_OPENS", "POSIX_READS", "length", "exe"];
         assert_eq!(nearest(wrong, names), want);
     }
 
@@ -61,6 +63,7 @@ mod tests {
     #[test]
     fn a_part_of_a_name_is_enough() {
         check("opens", Some("POSIX_OPENS"));
+        check("executable", Some("exe"));
     }
 
     #[test]

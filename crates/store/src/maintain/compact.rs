@@ -9,6 +9,7 @@ use datafusion::prelude::SessionContext;
 use deltalake::kernel::Action;
 use futures::StreamExt as _;
 
+use super::window::windows;
 use crate::schema::{Merge, Table};
 use crate::table::{Change, Encoder, Handle, Part, Scan, add, fit, now};
 use crate::{Result, Store};
@@ -17,6 +18,8 @@ use crate::{Result, Store};
 const LARGE: u64 = 128 << 20;
 /// Memory for sorting; what does not fit goes to disk.
 const MEMORY: usize = 192 << 20;
+/// Rows that are sorted at once: they fit into that, however wide they are.
+const WINDOW: u64 = 1 << 18;
 
 impl Store {
     /// Puts the small files of each day of a table together, where there are at least `least` of them; says how many files
@@ -42,8 +45,8 @@ impl Store {
     }
 }
 
-/// The question whose answer is the same rows, sorted; of a roll-up, added up.
-fn question(table: &Table) -> String {
+/// The question whose answer is the rows of a window, sorted; of a roll-up, added up.
+fn question(table: &Table, window: &str) -> String {
     let quoted = |name: &str| format!("\"{name}\"");
     let keys = table.columns.iter().filter(|column| column.merge == Merge::Key);
     let keys = keys.map(|column| quoted(&column.name)).collect::<Vec<_>>().join(", ");
@@ -61,7 +64,7 @@ fn question(table: &Table) -> String {
     let order = table.sort.iter().map(|name| format!("{} asc nulls first", quoted(name)));
     let order = order.collect::<Vec<_>>().join(", ");
     let group = if table.is_rollup { format!(" group by {keys}") } else { String::new() };
-    format!("select {columns} from part{group} order by {order}")
+    format!("select {columns} from part where {window}{group} order by {order}")
 }
 
 impl Handle {
@@ -73,15 +76,18 @@ impl Handle {
         let session = SessionContext::new_with_config_rt(settings, runtime);
         let scan = Scan { parts: Arc::new(parts.clone()), hot: Vec::new(), ..self.scan().await? };
         session.register_table("part", Arc::new(scan))?;
-        let mut rows = session.sql(&question(self.table)).await?.execute_stream().await?;
         let mut adds = Vec::new();
         let mut encoder = Encoder::new(self.table)?;
-        while let Some(batch) = rows.next().await {
-            let batch: RecordBatch = fit(self.table, &batch?)?;
-            encoder.write(&batch)?;
-            if encoder.bytes() as u64 > LARGE {
-                let full = std::mem::replace(&mut encoder, Encoder::new(self.table)?);
-                adds.push(self.put_encoded(day, full).await?);
+        for window in windows(&session, self.table, WINDOW).await? {
+            let question = question(self.table, &window);
+            let mut rows = session.sql(&question).await?.execute_stream().await?;
+            while let Some(batch) = rows.next().await {
+                let batch: RecordBatch = fit(self.table, &batch?)?;
+                encoder.write(&batch)?;
+                if encoder.bytes() as u64 > LARGE {
+                    let full = std::mem::replace(&mut encoder, Encoder::new(self.table)?);
+                    adds.push(self.put_encoded(day, full).await?);
+                }
             }
         }
         if encoder.rows() > 0 {

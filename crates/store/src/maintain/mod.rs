@@ -10,6 +10,7 @@ mod compact;
 mod expire;
 mod keeper;
 mod stats;
+mod window;
 
 use std::time::Duration;
 
