@@ -29,7 +29,7 @@ pub(super) fn simplify(statement: &mut Statement) {
     let replaced = visit_expressions_mut(statement, |expr| {
         let better = match expr {
             Expr::Subquery(query) if is_empty(query) => nothing(query.as_ref(), "VARCHAR"),
-            Expr::Function(_) if spreads_nothing(expr) => nothing(expr, "BIGINT"),
+            Expr::Function(_) => of_nothing(expr).and_then(|kind| nothing(expr, kind)),
             Expr::CompoundIdentifier(_) if is_options(expr) => parsed("CAST(NULL AS VARCHAR)"),
             _ => None,
         };
@@ -79,12 +79,16 @@ fn is_empty(query: &Query) -> bool {
     EMPTY.contains(&table) || of_type()
 }
 
-/// Whether a function would make rows of a list in an empty part of the catalog.
-fn spreads_nothing(expr: &Expr) -> bool {
+/// What kind of value a function would give of an empty part of the catalog, if it looks into one.
+fn of_nothing(expr: &Expr) -> Option<&'static str> {
     let text = expr.to_string().replace("pg_catalog.", "");
-    let Some((name, arguments)) = text.split_once('(') else { return false };
+    let (name, arguments) = text.split_once('(')?;
     let table = arguments.split('.').next().unwrap_or_default();
-    SPREAD.contains(&name.to_lowercase().as_str()) && LISTED.contains(&table)
+    match name.to_lowercase().as_str() {
+        "pg_get_indexdef" => Some("VARCHAR"),
+        name if SPREAD.contains(&name) && LISTED.contains(&table) => Some("BIGINT"),
+        _ => None,
+    }
 }
 
 fn is_options(expr: &Expr) -> bool {
