@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 
 if (process.argv.includes("--tests")) {
   await build({
-    entryPoints: { "unit.test": "test/unit.test.ts", "page.test": "test/page.test.ts", "live.test": "test/live.test.ts", "crowd.test": "test/crowd.test.ts", recover: "test/recover.test.ts", measure: "bench/measure.ts", live: "bench/live.ts", picture: "bench/picture.ts" },
+    entryPoints: { "unit.test": "test/unit.test.ts", "page.test": "test/page.test.ts", "live.test": "test/live.test.ts", "crowd.test": "test/crowd.test.ts", "pages.test": "test/pages.test.ts", recover: "test/recover.test.ts", measure: "bench/measure.ts", live: "bench/live.ts", picture: "bench/picture.ts" },
     bundle: true, platform: "node", format: "esm", outdir: "build", logLevel: "warning",
     packages: "external",
   });

@@ -10,6 +10,8 @@ export interface Column<Row> {
   value: (row: Row) => string | number;
   /** What is shown, if it is not the value. */
   text?: (row: Row) => string | Node;
+  /** Whether it holds words, which may take several lines. */
+  words?: boolean;
 }
 
 export interface TableOptions<Row> {
@@ -63,7 +65,7 @@ export class Table<Row> {
     this.#head.replaceChildren(...columns.map((column, at) => {
       const first = this.#options.rows[0], numeric = first !== undefined && typeof column.value(first) === "number";
       const sorted = at === this.#sort ? (numeric !== this.#up ? "descending" : "ascending") : "none";
-      return h("th", { scope: "col", class: numeric ? "number" : "", "aria-sort": sorted },
+      return h("th", { scope: "col", class: column.words ? "words" : numeric ? "number" : "", "aria-sort": sorted },
         h("button", { type: "button", click: () => this.#by(at) }, column.name));
     }));
     // What a finding is about comes first, so that it is seen without searching.
@@ -76,7 +78,7 @@ export class Table<Row> {
       columns.forEach((column, at) => {
         const value = column.value(row), text = column.text?.(row) ?? (typeof value === "number" ? count(value) : value);
         const inside = at === 0 && choose ? h("button", { type: "button", class: "pick", "aria-pressed": String(picked), title: String(value), click: () => choose(row) }, text) : text;
-        node.append(h("td", { class: typeof value === "number" ? "number" : "" }, inside));
+        node.append(h("td", { class: column.words ? "words" : typeof value === "number" ? "number" : "" }, inside));
       });
       return node;
     }));

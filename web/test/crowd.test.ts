@@ -53,7 +53,7 @@ test("the list of fifty jobs follows, and so does the page of one", async () => 
   const values = new Set<string>();
   await until("ten other numbers", async () => {
     gone += await page.locator(".state.lost").count();
-    values.add(await page.locator("#now-calls").textContent() ?? "");
+    values.add(await page.locator("#now-writes").textContent() ?? "");
     return values.size >= 10;
   });
   assert.equal(gone, 0, "the connection was lost");

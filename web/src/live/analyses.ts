@@ -1,5 +1,6 @@
-// Analysis modules of the server, over what its store has of a job: choose one, and see the table that it makes.
+// Analysis modules of the server, over what its store has of a job or of all: choose one, and see the table that it makes.
 
+import type { Jobs } from "./model";
 import { Table, type Column } from "../table";
 import { ask } from "./server";
 import { count } from "../format";
@@ -10,42 +11,52 @@ interface Module { name: string; about?: string; parameters?: Parameter[]; error
 type Cell = string | number | boolean | null;
 type Row = Record<string, Cell>;
 
-const WIDE = 640, HIGH = 140, BARS = 200;
+const WIDE = 860, HIGH = 120, LEFT = 70, TOP = 8, BARS = 200;
 
-/** Those that look at one job, and need nothing else to be said. */
-const fits = (one: Module) => one.parameters?.some((parameter) => parameter.name === "job") === true
-  && one.parameters.every((parameter) => parameter.name === "job" || !parameter.required);
+/** Those that need nothing to be said but the job; of a whole site, those that need nothing. */
+const fits = (one: Module, job: string | null) => (one.parameters ?? []).every((parameter) => !parameter.required || (parameter.name === "job" && job !== null))
+  && (one.parameters ?? []).some((parameter) => parameter.name === "job") === (job !== null) && one.error === undefined;
 
-/** The panel; empty where the server has no store or no modules. */
-export function analyses(job: string): HTMLElement {
+/** The panel, of one job or of everything that one sees; empty where the server has no store or no modules. */
+export function analyses(job: string | null): HTMLElement {
   const node = h("section", { class: "live-analyses", "aria-label": "Analyses" });
   void list(node, job);
   return node;
 }
 
-async function list(node: HTMLElement, job: string): Promise<void> {
-  let all: Module[];
-  // A server without a store has none, which is no news.
-  try { all = (await ask<{ analyses: Module[] }>("/api/analyse")).analyses.filter(fits); } catch { return; }
+async function list(node: HTMLElement, job: string | null): Promise<void> {
+  let all: Module[] = [];
+  // A server without a store has none, and would refuse.
+  try {
+    const { store } = await ask<Jobs>("/api/jobs?limit=1");
+    if (store) all = (await ask<{ analyses: Module[] }>("/api/analyse")).analyses.filter((one) => fits(one, job));
+  } catch { return; }
   if (all.length === 0) return;
-  const shown = h("div", { class: "analysis" });
-  const choice = h("select", { id: "analysis", "aria-label": "analysis", change: () => void run(shown, choice.value, job) },
+  const shown = h("div", { class: "analysis" }), about = h("p", { class: "muted" });
+  const changed = () => {
+    about.textContent = all.find((one) => one.name === choice.value)?.about ?? "";
+    void run(shown, choice.value, job);
+  };
+  const choice = h("select", { id: "analysis", "aria-label": "analysis", change: changed },
     h("option", { value: "" }, "choose"), ...all.map((one) => h("option", { value: one.name, title: one.about ?? "" }, one.name)));
-  node.append(h("h2", {}, "Analyses ", choice), shown);
+  node.append(h("h2", { class: "part" }, "Analyses ", choice), about, shown);
 }
 
-async function run(shown: HTMLElement, name: string, job: string): Promise<void> {
-  if (!name) { shown.replaceChildren(); return; }
-  shown.replaceChildren(h("p", { class: "muted" }, `${name} is computed …`));
+async function run(shown: HTMLElement, name: string, job: string | null): Promise<void> {
+  // Only what was chosen last is shown, whatever is answered first.
+  shown.dataset["name"] = name;
+  const put = (...parts: Element[]) => { if (shown.dataset["name"] === name) shown.replaceChildren(...parts); };
+  if (!name) { put(); return; }
+  put(h("p", { class: "muted" }, `${name} is computed …`));
   try {
-    const rows = await ask<Row[]>(`/api/analyse/${encodeURIComponent(name)}?job=${encodeURIComponent(job)}&format=json`);
-    shown.replaceChildren(...(rows.length === 0 ? [h("p", { class: "muted" }, "It gives no rows.")] : [picture(rows), table(name, rows)]));
+    const rows = await ask<Row[]>(`/api/analyse/${encodeURIComponent(name)}?${job === null ? "" : `job=${encodeURIComponent(job)}&`}format=json`);
+    put(...(rows.length === 0 ? [h("p", { class: "muted" }, "It gives no rows.")] : [picture(rows), table(name, rows)]));
   } catch (error) {
-    shown.replaceChildren(h("p", { class: "error" }, error instanceof Error ? error.message : String(error)));
+    put(h("p", { class: "error" }, error instanceof Error ? error.message : String(error)));
   }
 }
 
-const shows = (value: Cell | undefined) => typeof value === "number" ? (Number.isInteger(value) ? count(value) : value.toPrecision(5)) : String(value ?? "");
+const shows = (value: Cell | undefined) => typeof value === "number" ? (Number.isInteger(value) || Math.abs(value) >= 1e5 ? count(value) : value.toPrecision(5)) : String(value ?? "");
 
 function table(name: string, rows: Row[]): HTMLElement {
   const columns = Object.keys(rows[0]!).map((key): Column<Row> => ({
@@ -54,15 +65,40 @@ function table(name: string, rows: Row[]): HTMLElement {
   return new Table<Row>({ id: `analysis-${name}`, caption: name, rows, columns, sort: -1 }).node;
 }
 
-/** The last column of numbers as bars, one a row: enough to see what stands out. */
+/** Columns that say what a row is about; they are written below the bars, not drawn. */
+const KEYS = new Set(["t", "rank", "hour", "node", "job", "op", "exe", "nprocs", "pid"]);
+
+const numbers = (rows: Row[], key: string) => rows.map((row) => row[key]).filter((value) => typeof value === "number");
+
+/** How much a column differs from row to row, by its mean. */
+function spread(rows: Row[], key: string): number {
+  const all = numbers(rows, key), mean = all.reduce((sum, value) => sum + value, 0) / all.length;
+  return Math.sqrt(all.reduce((sum, value) => sum + (value - mean) ** 2, 0) / all.length) / (Math.abs(mean) || 1);
+}
+
+/** A column of numbers as bars, one a row: enough to see what stands out. At first the one that differs most. */
 function picture(rows: Row[]): Element {
-  const keys = Object.keys(rows[0]!), last = keys.filter((key) => rows.some((row) => typeof row[key] === "number")).at(-1);
-  if (last === undefined) return h("p", { class: "muted" }, "There are no numbers to draw.");
-  const drawn = rows.slice(0, BARS), value = (row: Row) => typeof row[last] === "number" ? Math.abs(row[last]) : 0;
-  const most = Math.max(Number.MIN_VALUE, ...drawn.map(value)), step = WIDE / drawn.length;
+  const drawable = Object.keys(rows[0]!).filter((key) => !KEYS.has(key) && numbers(rows, key).length > 0);
+  if (drawable.length === 0) return h("p", { class: "muted" }, "There are no numbers to draw.");
+  const shown = h("div", {}), first = [...drawable].sort((one, other) => spread(rows, other) - spread(rows, one))[0]!;
+  const choice = h("select", { "aria-label": "column that is drawn", change: () => shown.replaceChildren(bars(rows, choice.value)) },
+    ...drawable.map((key) => h("option", { value: key, selected: key === first }, key)));
+  shown.append(bars(rows, first));
+  return h("figure", {}, h("figcaption", {}, choice, h("span", { class: "muted" }, rows.length > BARS ? ` a bar a row, the first ${BARS} of ${count(rows.length)}` : " a bar a row")), shown);
+}
+
+function bars(rows: Row[], key: string): Element {
+  const drawn = rows.slice(0, BARS), value = (row: Row) => typeof row[key] === "number" ? Math.abs(row[key]) : 0;
+  const most = Math.max(Number.MIN_VALUE, ...drawn.map(value)), step = (WIDE - LEFT) / drawn.length;
+  // What a module points at: a row of which it says yes.
+  const lit = (row: Row) => Object.values(row).includes(true);
   const bar = (row: Row, at: number) => svg("rect", {
-    x: at * step, y: HIGH * (1 - value(row) / most), width: Math.max(1, step - 1), height: HIGH * value(row) / most, fill: "currentColor",
-  }, svg("title", {}, keys.map((key) => `${key}: ${shows(row[key])}`).join("\n")));
-  return h("figure", {}, svg("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, width: WIDE, height: HIGH, role: "img", "aria-label": `${last}, a bar a row` }, ...drawn.map(bar)),
-    h("figcaption", { class: "muted" }, `${last}, a bar a row${rows.length > BARS ? `, the first ${BARS} of ${count(rows.length)}` : ""}`));
+    class: lit(row) ? "lit" : "", x: LEFT + at * step, y: TOP + HIGH * (1 - value(row) / most), width: Math.max(1, Math.min(step - 1, 48)), height: HIGH * value(row) / most,
+  }, svg("title", {}, Object.keys(row).map((name) => `${name}: ${shows(row[name])}`).join("\n")));
+  const named = (row: Row) => Object.keys(row).filter((name) => KEYS.has(name)).map((name) => name === "t" ? shows(row[name]).slice(11, 19) : `${name} ${shows(row[name])}`).join(", ");
+  const said = (x: number, y: number, anchor: string, text: string) => svg("text", { x, y, "text-anchor": anchor }, text);
+  const below = drawn.length > 1 ? [said(WIDE, TOP + HIGH + 14, "end", named(drawn.at(-1)!))] : [];
+  return svg("svg", { class: "analysis-bars", viewBox: `0 0 ${WIDE} ${TOP + HIGH + 18}`, role: "img", "aria-label": `${key}, a bar a row` },
+    svg("path", { d: `M${LEFT} ${TOP}H${WIDE}M${LEFT} ${TOP + HIGH}H${WIDE}` }), said(LEFT - 6, TOP + 4, "end", shows(most)), said(LEFT - 6, TOP + HIGH, "end", "0"),
+    ...drawn.map(bar), said(LEFT, TOP + HIGH + 14, "start", named(drawn[0]!)), ...below);
 }

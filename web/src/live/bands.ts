@@ -49,7 +49,7 @@ export class Bands extends Plot {
       c.textAlign = "right"; c.textBaseline = "middle";
       c.fillStyle = t.ink; c.fillText(band.name, -8, top + HIGH / 2 - 7, 76);
       c.fillStyle = t.muted; if (most > 0) c.fillText(band.text(most), -8, top + HIGH / 2 + 8, 76);
-      if (band.kind === "stack") this.#stack(band, x, ground, most); else this.#lines(band, x, ground, most);
+      if (band.kind === "stack") this.#stack(band, x, ground, most); else { this.#lines(band, x, ground, most); this.#legend(band, top); }
       c.strokeStyle = t.line; c.beginPath(); c.moveTo(0, ground + 0.5); c.lineTo(this.width, ground + 0.5); c.stroke();
     });
     if (this.moment !== null) {
@@ -90,6 +90,20 @@ export class Bands extends Plot {
       c.stroke();
     }
     c.lineWidth = 1;
+  }
+
+  /** Which line is which, in its colour, where there are several: over what is oldest, which is looked at least. */
+  #legend(band: Band, top: number): void {
+    const c = this.context;
+    let left = 4;
+    c.textAlign = "left"; c.textBaseline = "middle";
+    for (const line of band.lines.length > 1 ? band.lines : []) {
+      const wide = c.measureText(line.name).width;
+      if (left + wide > this.width) break;
+      c.fillStyle = this.page.theme.css(this.page.theme.paper); c.globalAlpha = 0.75; c.fillRect(left - 3, top - 2, wide + 6, 13); c.globalAlpha = 1;
+      c.fillStyle = line.colour; c.fillText(line.name, left, top + 5);
+      left += wide + 12;
+    }
   }
 
   protected hint(px: number, py: number): Hint | null {

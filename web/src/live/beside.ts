@@ -26,7 +26,7 @@ async function runs(job: Update): Promise<HTMLElement | null> {
   if (others.length === 0) return null;
   const says = own?.end === null || !own ? "It still runs." : why(own) ? `Unusual: ${why(own)}.` : "Nothing about it is unusual.";
   const more = `/runs/${encodeURIComponent(program)}?ranks=${job.ranks}&days=3650&job=${encodeURIComponent(job.job)}`;
-  return h("section", { class: "beside", "aria-label": "Other runs", id: "other-runs" }, h("h2", { class: "part" }, `This run and ${plural(others.length, "other")} of ${program} on ${plural(job.ranks, "rank")}`),
+  return h("section", { class: "company", "aria-label": "Other runs", id: "other-runs" }, h("h2", { class: "part" }, `This run and ${plural(others.length, "other")} of ${program} on ${plural(job.ranks, "rank")}`),
     h("p", { class: "more" }, `${says} `, h("a", { href: more }, "all runs")), pictures(found.runs, job.job));
 }
 
@@ -37,7 +37,7 @@ async function neighbours(job: Update): Promise<HTMLElement | null> {
   const about = slow.length > 0 ? ` That may be why: ${slow.map((one) => one.title).join(", ")}.` : "";
   const says = found.count === 0 ? "No other job that you may see used its storage targets or servers meanwhile." : `${plural(found.count, "job")} that you may see used the same storage targets or servers meanwhile.${about}`;
   const sized = (value: number | null) => value === null ? "–" : bytes(value);
-  return h("section", { class: "beside", "aria-label": "Neighbours", id: "neighbours" }, h("h2", { class: "part" }, "On the same storage at the same time"), h("p", { class: "more" }, says), found.count === 0 ? null : new Table<Neighbour>({
+  return h("section", { class: "company", "aria-label": "Neighbours", id: "neighbours" }, h("h2", { class: "part" }, "On the same storage at the same time"), h("p", { class: "more" }, says), found.count === 0 ? null : new Table<Neighbour>({
     id: "neighbour-table", caption: "Neighbours", rows: found.neighbours, sort: -1,
     columns: [
       { name: "job", value: (one) => one.job, text: (one) => h("a", { href: `/jobs/${encodeURIComponent(one.job)}` }, one.job) }, { name: "user", value: (one) => one.user }, { name: "application", value: (one) => one.program },

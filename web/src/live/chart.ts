@@ -22,7 +22,8 @@ function rows(places: readonly number[]): number[] {
 export function strip(title: string, dots: readonly Dot[], text: (value: number) => string): HTMLElement {
   const sorted = [...dots].sort((a, b) => a.value - b.value), values = sorted.map((one) => one.value);
   const least = values[0] ?? 0, most = values.at(-1) ?? 1, span = most - least || 1;
-  const x = (value: number) => EDGE + (value - least) / span * (WIDE - 2 * EDGE);
+  // Where all are alike, they stand in the middle.
+  const x = (value: number) => most === least ? WIDE / 2 : EDGE + (value - least) / span * (WIDE - 2 * EDGE);
   const quantile = (share: number) => values[Math.min(values.length - 1, Math.floor(share * values.length))] ?? 0;
   const lanes = rows(sorted.map((one) => x(one.value)));
   const y = (lane: number) => TALL / 2 + (lane % 2 === 0 ? -1 : 1) * Math.ceil(lane / 2) * 7;
@@ -51,7 +52,8 @@ export interface Bar { at: number; parts: { kind: "read" | "write"; value: numbe
 
 /** Stacked bars over time. */
 export function bars(title: string, list: readonly Bar[], { from, to, width }: { from: number; to: number; width: number }, text: (value: number) => string, label: (at: number) => string): HTMLElement {
-  const wide = 1100, tall = 150, ground = tall - 18, sum = (bar: Bar) => bar.parts.reduce((all, part) => all + part.value, 0);
+  // A narrow window gets a smaller picture instead of smaller words.
+  const wide = Math.max(380, Math.min(1100, innerWidth - 40)), tall = 150, ground = tall - 18, sum = (bar: Bar) => bar.parts.reduce((all, part) => all + part.value, 0);
   const most = Math.max(1, ...list.map(sum)), begin = Math.floor(from / width) * width, end = Math.max(begin + width, Math.ceil(to / width) * width);
   const x = (at: number) => (at - begin) / (end - begin) * wide, each = Math.max(1.5, width / (end - begin) * wide - 1);
   const marks = list.flatMap((bar) => {
@@ -62,7 +64,7 @@ export function bars(title: string, list: readonly Bar[], { from, to, width }: {
       return svg("rect", { x: x(bar.at).toFixed(1), y: top.toFixed(1), width: each.toFixed(1), height: Math.max(part.value > 0 ? 1 : 0, high).toFixed(1), class: `bar-${part.kind}` }, svg("title", {}, bar.says));
     });
   });
-  const steps = 6, ticks = Array.from({ length: steps }, (_, at) => begin + (end - begin) * at / steps).map((at) => svg("text", { x: (x(at) + 2).toFixed(1), y: tall - 4, class: "tick start" }, label(at)));
+  const steps = wide < 700 ? 3 : 6, ticks = Array.from({ length: steps }, (_, at) => begin + (end - begin) * at / steps).map((at) => svg("text", { x: (x(at) + 2).toFixed(1), y: tall - 4, class: "tick start" }, label(at)));
   return h("figure", { class: "strip-chart wide" }, h("figcaption", {}, h("b", {}, title), h("span", { class: "muted" }, ` up to ${text(most)}; reads blue, writes orange`)),
     svg("svg", { viewBox: `0 0 ${wide} ${tall}`, role: "img", "aria-label": `${title}: ${list.length} steps` }, svg("line", { x1: 0, x2: wide, y1: ground, y2: ground, class: "axis" }), ...ticks, ...marks) as unknown as HTMLElement);
 }

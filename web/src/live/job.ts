@@ -91,7 +91,7 @@ export class JobPage {
     const first = this.#history.last === null, ends = update.state === "ended" && this.#history.last?.state !== "ended";
     this.#history.take(update);
     this.#strip.received();
-    if (first) this.#about(update);
+    this.#about(update);
     if (!this.#controls.paused || first) this.#draw(first || ends);
     document.documentElement.dataset["ready"] = "true";
     this.#measure(performance.now() - begun, update);
@@ -123,8 +123,10 @@ export class JobPage {
   #about(update: Update): void {
     const when = new Date(update.start * 1000).toISOString().replace("T", " ").slice(0, 19);
     document.title = `${(update.command ?? update.job).split(" ")[0]!.split("/").at(-1)}${update.stored ? "" : ", live"}: I/O`;
-    this.#head.replaceChildren(h("h1", { title: update.command ?? "" }, update.command ?? update.job),
-      h("p", { class: "muted" }, [plural(update.ranks, "rank"), plural(update.hosts.length, "node"), `began ${when} UTC`, update.user ?? (update.uid === null ? "" : `user ${update.uid}`), `job ${update.job}`].filter(Boolean).join(" · ")));
+    const facts = [plural(update.ranks, "rank"), plural(update.hosts.length, "node"), `began ${when} UTC`, update.user ?? (update.uid === null ? "" : `user ${update.uid}`), `job ${update.job}`].filter(Boolean).join(" · ");
+    // Ranks and nodes come one by one.
+    if (this.#head.lastElementChild?.textContent === facts) return;
+    this.#head.replaceChildren(h("h1", { title: update.command ?? "" }, update.command ?? update.job), h("p", { class: "muted" }, facts));
   }
 
   /** Everything that grows; tables less often than pictures. */

@@ -4,7 +4,7 @@
 import type { Job, Jobs } from "./model";
 import { ask, follow } from "./server";
 import { h } from "../element";
-import { bytes, count, percent, plural, shortPath } from "../format";
+import { bytes, count, percent, plural } from "../format";
 import { duration, moment } from "./words";
 import { top } from "./top";
 import { trust } from "./strip";
@@ -135,12 +135,15 @@ export class JobsPage {
   }
 }
 
+/** The command without the folders of its program, which say least. */
+const called = (job: Job) => job.command ? job.command.replace(/^\S*\//, "") : job.job;
+
 /** What stands in the cells of a job. */
 function texts(job: Job): string[] {
-  const running = job.state === "running", name = job.command || job.job;
+  const running = job.state === "running";
   const found = job.findings;
   const says = !found ? "…" : [found.high > 0 ? `${found.high} high` : "", found.warn > 0 ? plural(found.warn, "warning") : "", found.info > 0 ? plural(found.info, "note") : ""].filter(Boolean).join(", ") || "–";
-  return [shortPath(name, 60), job.state, job.user ?? String(job.uid ?? "–"), moment(job.start),
+  return [called(job), job.state, job.user ?? String(job.uid ?? "–"), moment(job.start),
     count(job.ranks), duration(job.elapsed), running ? `${bytes(job.read_rate)}/s` : "–", running ? `${bytes(job.write_rate)}/s` : "–", running ? `${count(job.call_rate)}/s` : "–",
     percent(job.share), bytes(job.bytes_read), bytes(job.bytes_written), says, trust(job.completeness)];
 }

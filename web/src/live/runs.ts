@@ -71,7 +71,7 @@ export class RunsPage {
       const found = await ask<Runs>(`/api/runs?${words.toString()}`);
       const odd = found.runs.filter((run) => run.unusual?.length).length;
       const trend = found.trend === null ? "" : ` Newer runs take ${found.trend.toFixed(2)} times as long in calls as older ones.`;
-      this.#says.textContent = `${plural(found.runs.length, "run")}${ranks ? ` on ${plural(Number(ranks), "rank")}` : ""}, ${odd} unusual.${trend}${found.wrong ? ` The store: ${found.wrong}.` : ""}`;
+      this.#says.textContent = `${plural(found.runs.length, "run")}${ranks ? ` on ${plural(Number(ranks), "rank")}` : ""}, ${odd} unusual${odd > 0 ? " (orange)" : ""}.${trend}${found.wrong ? ` The store: ${found.wrong}.` : ""}`;
       this.#body.replaceChildren(pictures(found.runs, words.get("job")), table(found.runs), nodes(found));
     } catch (error) {
       this.#says.textContent = `This cannot be shown: ${error instanceof Error ? error.message : String(error)}; trying again.`;
@@ -90,8 +90,8 @@ function table(rows: Run[]): HTMLElement {
       { name: "job", value: (run) => run.job, text: link }, { name: "began", value: (run) => run.start, text: (run) => moment(run.start) }, { name: "user", value: (run) => run.user },
       { name: "ranks", value: (run) => run.ranks }, { name: "nodes", value: (run) => run.nodes.length, text: (run) => run.nodes.length <= 2 ? run.nodes.join(", ") || "–" : `${run.nodes[0]!} and ${run.nodes.length - 1} more` },
       ...MEASURES.map(measured),
-      { name: "findings", value: (run) => run.findings.length, text: (run) => run.findings.slice(0, 3).map(([slug]) => slug).join(", ") || "–" },
-      { name: "unusual by", value: (run) => (run.unusual ?? []).length, text: (run) => why(run) || "–" },
+      { name: "findings", value: (run) => run.findings.length, text: (run) => run.findings.slice(0, 3).map(([slug]) => slug).join(", ") || "–", words: true },
+      { name: "unusual by", value: (run) => (run.unusual ?? []).length, text: (run) => why(run) || "–", words: true },
     ],
   }).node);
 }

@@ -2,6 +2,7 @@
 // covered, and why others were not; the runs of one application beside each other.
 
 import { type Column, Table } from "../table";
+import { analyses } from "./analyses";
 import { ask } from "./server";
 import { bars } from "./chart";
 import { duration, moment } from "./words";
@@ -37,7 +38,7 @@ export class SitePage {
       days.blur();
       void this.#look();
     });
-    this.node = h("div", { class: "live" }, top("site"), h("div", { class: "bar" }, days), this.#says, this.#body);
+    this.node = h("div", { class: "live" }, top("site"), h("div", { class: "bar" }, days), this.#says, this.#body, analyses(null));
     document.title = "netra: the site";
     void this.#look();
     setInterval(() => void this.#look(), EVERY);
@@ -70,8 +71,11 @@ function over(times: Times): HTMLElement {
     at: step.at, parts: [{ kind: "write" as const, value: step.bytes_written }, { kind: "read" as const, value: step.bytes_read }],
     says: `${moment(step.at)}: ${bytes(step.bytes_read)} read at ${rate(step.bytes_read, step.read_seconds)}, ${bytes(step.bytes_written)} written at ${rate(step.bytes_written, step.write_seconds)} a process`,
   }));
-  const days = times.width >= 86400, label = (at: number) => days ? moment(at).slice(5, 10) : moment(at).slice(5);
-  return part("Over time", bars(days ? "bytes a day" : "bytes an hour", list, times, bytes, label));
+  // Of all time, the years before the first job are left out.
+  const far = times.to - times.from > 2 * 366 * 86400, from = far ? times.steps[0]?.at ?? times.from : times.from;
+  const days = times.width >= 86400, old = times.to - from > 366 * 86400;
+  const label = (at: number) => old ? moment(at).slice(0, 7) : days ? moment(at).slice(5, 10) : moment(at).slice(5);
+  return part("Over time", bars(days ? "bytes a day" : "bytes an hour", list, { ...times, from }, bytes, label));
 }
 
 function cover(found: Site["cover"]): HTMLElement {
@@ -86,7 +90,8 @@ function cover(found: Site["cover"]): HTMLElement {
 }
 
 const perSecond = (value: number) => `${bytes(value)}/s`;
-const span = ([least, median, most]: Spread, text: (value: number) => string) => most <= 0 ? "–" : least === most ? text(median) : `${text(median)} (${text(least)} – ${text(most)})`;
+/** A line break only between the numbers. */
+const span = ([least, median, most]: Spread, shows: (value: number) => string, text = (value: number) => shows(value).replaceAll(" ", "\u00a0")) => most <= 0 ? "–" : least === most ? text(median) : `${text(median)} (${text(least)} – ${text(most)})`;
 const varies = (of: Spread) => of[2] <= 0 ? "–" : percent(of[3]);
 
 function across(site: Site): HTMLElement {
@@ -99,7 +104,7 @@ function across(site: Site): HTMLElement {
 function groups(id: string, name: string, rows: Group[], days: string): HTMLElement {
   const sized = (title: string, value: (row: Group) => number): Column<Group> => ({ name: title, value, text: (row) => bytes(value(row)) });
   const spread = (title: string, of: (row: Group) => Spread): Column<Group>[] => [
-    { name: title, value: (row) => of(row)[1], text: (row) => span(of(row), perSecond) }, { name: "varies by", value: (row) => of(row)[3], text: (row) => varies(of(row)) }];
+    { name: title, value: (row) => of(row)[1], text: (row) => span(of(row), perSecond), words: true }, { name: "varies by", value: (row) => of(row)[3], text: (row) => varies(of(row)) }];
   return new Table<Group>({
     id, caption: name, rows, sort: 4,
     columns: [
@@ -119,12 +124,12 @@ function histories(rows: History[], days: string): HTMLElement {
     id: "histories", caption: "Runs", rows, sort: 2, more: rows.length === 0 ? "No job has ended yet." : "",
     columns: [
       { name: "application", value: (one) => one.program, text: runs }, { name: "ranks", value: (one) => one.processes }, { name: "runs", value: (one) => one.count },
-      { name: "ran", value: (one) => one.run_seconds[1], text: (one) => span(one.run_seconds, duration) },
-      { name: "in calls, slowest rank", value: (one) => one.io_seconds[1], text: (one) => span(one.io_seconds, duration) }, { name: "varies by", value: (one) => one.io_seconds[3], text: (one) => varies(one.io_seconds) },
-      { name: "a process reads at", value: (one) => one.read_rate[1], text: (one) => span(one.read_rate, perSecond) }, { name: "writes at", value: (one) => one.write_rate[1], text: (one) => span(one.write_rate, perSecond) },
+      { name: "ran", value: (one) => one.run_seconds[1], text: (one) => span(one.run_seconds, duration), words: true },
+      { name: "in calls, slowest rank", value: (one) => one.io_seconds[1], text: (one) => span(one.io_seconds, duration), words: true }, { name: "varies by", value: (one) => one.io_seconds[3], text: (one) => varies(one.io_seconds) },
+      { name: "a process reads at", value: (one) => one.read_rate[1], text: (one) => span(one.read_rate, perSecond), words: true }, { name: "writes at", value: (one) => one.write_rate[1], text: (one) => span(one.write_rate, perSecond), words: true },
       { name: "newer runs", value: (one) => one.trend ?? 1, text: (one) => one.trend === null ? "–" : `${one.trend.toFixed(2)} times` },
-      { name: "unusual", value: (one) => one.unusual.length, text: (one) => one.unusual.length === 0 ? "–" : links(one) },
-      { name: "findings", value: (one) => one.findings.length, text: (one) => one.findings.slice(0, 3).map(([slug, found]) => `${slug} in ${plural(found, "run")}`).join(", ") || "–" },
+      { name: "unusual", value: (one) => one.unusual.length, text: (one) => one.unusual.length === 0 ? "–" : links(one), words: true },
+      { name: "findings", value: (one) => one.findings.length, text: (one) => one.findings.slice(0, 3).map(([slug, found]) => `${slug} in ${plural(found, "run")}`).join(", ") || "–", words: true },
     ],
   }).node;
 }

@@ -4,7 +4,7 @@ import type { Completeness } from "./model";
 import type { History } from "./history";
 import { sum } from "./history";
 import { h } from "../element";
-import { bytes, count, percent, plural, seconds } from "../format";
+import { bytes, count, percent, seconds } from "../format";
 
 export interface Controls {
   /** The moment that is looked at; nothing for now. */
@@ -64,8 +64,9 @@ export class Strip {
     this.#state.className = `state ${this.lost ? "lost" : paused ? "paused" : running ? "live" : "ended"}`;
     this.#state.textContent = words;
     this.#state.dataset["lag"] = lag.toFixed(3);
-    this.#pause.textContent = paused ? "go on" : "pause";
-    if (moment === null) this.#back.value = "1000";
+    this.#pause.textContent = !paused ? "pause" : running ? "go on" : "to the end";
+    this.#pause.hidden = !running && !paused;
+    this.#back.value = moment === null ? "1000" : String(Math.round(1000 * moment / this.#history.end));
     this.#when.textContent = moment === null ? (paused ? "paused" : running ? "now" : "the end") : `${seconds(moment)} after the start`;
     this.#numbers.replaceChildren(...this.#values(moment).flatMap(([name, value, id]) => [h("dt", {}, name), h("dd", { id: `now-${id}` }, value)]));
   }
@@ -77,12 +78,13 @@ export class Strip {
     const calls = [0, 1, 2, 3].reduce((all, way) => all + of(way, 2), 0);
     const [read, written, rate] = moment === null ? [last.read_rate, last.write_rate, last.call_rate] : [of(0, 3), of(1, 3), calls];
     const found = moment === null ? last.diagnosis.standings.filter((one) => one.gone === null) : this.#history.standing(moment);
-    const values: [string, string, string][] = [
+    // What has ended moves nothing any more.
+    const values: [string, string, string][] = moment === null && last.state === "ended" ? [] : [
       ["reading", `${bytes(read)}/s`, "read-rate"], ["writing", `${bytes(written)}/s`, "write-rate"], ["calls", `${count(rate)}/s`, "call-rate"],
-      ["findings", plural(found.length, "finding"), "findings"],
     ];
+    values.push(["findings", count(found.length), "findings"]);
     if (moment === null) values.push(["read", bytes(last.bytes_read), "read"], ["written", bytes(last.bytes_written), "written"],
-      ["reads, writes", `${count(last.reads)}, ${count(last.writes)}`, "calls"], ["in calls", percent(last.share), "share"], ["events", trust(last.completeness), "events"]);
+      ["reads", count(last.reads), "reads"], ["writes", count(last.writes), "writes"], ["in calls", percent(last.share), "share"], ["events", trust(last.completeness), "events"]);
     return values;
   }
 }

@@ -127,15 +127,19 @@ impl Job {
     }
 
     /// Processes that are the application's, in the order of their ranks: those that have done something
-    /// to a file, and ranks that have not yet.
+    /// to a file, and ranks that have not yet. Beside ranks, as in the log, only who has read or written.
     #[must_use]
     pub fn members(&self) -> Vec<&Process> {
+        let is_rank = |process: &Process| process.about.rank.is_some() && process.events > 0;
+        let ranked = self.processes.values().any(is_rank);
         let used = |process: &&Process| {
-            let is_rank = process.about.rank.is_some() && process.events > 0;
             // Whoever began to look in the middle of the job knows of earlier calls only by counters.
             let counted = || process.counted().iter().any(|cell| cell.calls > 0);
-            let seen = process.cells.used().next().is_some();
-            !process.is_launcher && (is_rank || seen || counted())
+            let moved =
+                || [Way::Read, Way::Write].iter().any(|&way| process.cells.lowest(way).calls > 0);
+            let seen = || process.cells.used().next().is_some();
+            let did = if ranked { moved() } else { seen() };
+            !process.is_launcher && (is_rank(process) || did || counted())
         };
         let mut members: Vec<&Process> = self.processes.values().filter(used).collect();
         members.sort_by_key(|process| {

@@ -8,7 +8,7 @@ use netra_event::Module;
 use netra_event::segment::shard::{direction, posix, stdio};
 use netra_event::segment::{Record, View};
 use netra_stream::batch::{Account, Image, Phase, Process as About};
-use netra_stream::source::{Kind, Piece};
+use netra_stream::source::is_launcher;
 
 use super::file::Files;
 use super::latency::Latency;
@@ -92,10 +92,8 @@ impl Process {
         if let Some(view) = image.view() {
             let (phase, end) = (self.about.phase, self.about.end);
             self.about = About { end: view.end().or(end), ..About::of(&view, phase) };
-            if self.image.is_none() {
-                let piece = Piece::new(std::path::Path::new(""), Kind::Segment, &view);
-                self.is_launcher = piece.is_launcher();
-            }
+            // Each time: the first image may be older than the words in it.
+            self.is_launcher = is_launcher(view.command(), view.rank_is_from_mpi());
         }
         self.image = Some(Arc::clone(image));
         self.counted.take();

@@ -8,7 +8,7 @@ mod timeline;
 mod whole;
 
 pub use directory::{directory, scan};
-pub use piece::{Kind, Piece};
+pub use piece::{Kind, Piece, is_launcher};
 pub use process::Life;
 pub use segment::Segment;
 pub use timeline::{Timed, Timeline};

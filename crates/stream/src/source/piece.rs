@@ -190,28 +190,7 @@ impl Piece {
     /// Whether it only starts others: what it reads and writes is about the job, not of it.
     #[must_use]
     pub fn is_launcher(&self) -> bool {
-        const LAUNCHERS: [&[u8]; 15] = [
-            b"mpirun",
-            b"mpiexec",
-            b"orterun",
-            b"orted",
-            b"prterun",
-            b"prte",
-            b"prted",
-            b"prun",
-            b"hydra_pmi_proxy",
-            b"hydra_bstrap_proxy",
-            b"pmi_proxy",
-            b"srun",
-            b"aprun",
-            b"jsrun",
-            b"flux",
-        ];
-        let word = self.command.split(|&byte| byte == b' ').next().unwrap_or_default();
-        let name = word.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
-        // Debian's alternatives: `mpirun.openmpi`, `mpiexec.hydra`.
-        let name = name.split(|&byte| byte == b'.').next().unwrap_or_default();
-        !self.from_mpi && LAUNCHERS.contains(&name)
+        is_launcher(&self.command, self.from_mpi)
     }
 
     /// Whether the process was ended from outside, without a word.
@@ -219,6 +198,33 @@ impl Piece {
     pub fn was_killed(&self) -> bool {
         self.life == Life::Over && self.state == Some(State::Running)
     }
+}
+
+/// Whether a process of this command line only starts others; no rank of MPI does.
+#[must_use]
+pub fn is_launcher(command: &[u8], from_mpi: bool) -> bool {
+    const LAUNCHERS: [&[u8]; 15] = [
+        b"mpirun",
+        b"mpiexec",
+        b"orterun",
+        b"orted",
+        b"prterun",
+        b"prte",
+        b"prted",
+        b"prun",
+        b"hydra_pmi_proxy",
+        b"hydra_bstrap_proxy",
+        b"pmi_proxy",
+        b"srun",
+        b"aprun",
+        b"jsrun",
+        b"flux",
+    ];
+    let word = command.split(|&byte| byte == b' ').next().unwrap_or_default();
+    let name = word.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    // Debian's alternatives: `mpirun.openmpi`, `mpiexec.hydra`.
+    let name = name.split(|&byte| byte == b'.').next().unwrap_or_default();
+    !from_mpi && LAUNCHERS.contains(&name)
 }
 
 /// Whether a record counts calls that read or write.
