@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use netra_event::{RecordId, Seconds};
 
 use crate::pattern::{self, Phases};
-use crate::{Also, FunctionUse, Job, Layer, Thresholds, Trust, Usage};
+use crate::{Also, FunctionUse, Job, Layer, Threaded, Thresholds, Trust, Usage};
 
 pub use critical::{Critical, Path, Spending, Spent};
 pub use file::{FileFacts, Sharing};
@@ -72,6 +72,8 @@ pub struct Facts {
     pub functions: Vec<FunctionUse>,
     /// The most threads with I/O that one process had, where known.
     pub threads: Option<u64>,
+    /// Traced bytes by which thread of its process moved them, where known.
+    pub threaded: Option<Threaded>,
     /// Places in `files`, by record.
     index: BTreeMap<RecordId, usize>,
 }
@@ -87,7 +89,11 @@ impl Facts {
         let mut files = file::all(job);
         let critical = spending.critical(nprocs, run_time);
         file::sort(&mut files);
-        let traced = pattern::Traced::of(job, limit);
+        let (phases, traced) = pattern::parallel::both(
+            job.trace.len(),
+            || pattern::phases(&job.trace, limit),
+            || pattern::Traced::of(job, limit),
+        );
         Facts {
             command: job.command.clone(),
             id: job.id.clone(),
@@ -96,12 +102,12 @@ impl Facts {
             nprocs,
             run_time,
             layers: layer::all(&job.usages),
-            ranks: Ranks::of(&critical, &job.usages),
+            ranks: Ranks::of(&critical, job),
             rates: Rates::seen(job, limit),
             osts: Osts::of(job),
             ost_activity: pattern::activity(job),
             sizes: pattern::sizes(job),
-            phases: pattern::phases(&job.trace, limit),
+            phases,
             trust: Trust::of(job, traced.as_ref()),
             traced,
             hints: job.hints.clone(),
@@ -109,6 +115,7 @@ impl Facts {
             nodes: job.nodes,
             functions: functions(job),
             threads: job.threads,
+            threaded: job.threaded,
             systems: system::all(&files),
             index: files.iter().enumerate().map(|(at, file)| (file.id, at)).collect(),
             files,

@@ -143,6 +143,7 @@ fn trust<W: Write>(json: Out<'_, '_, W>, job: &Job, facts: &Facts) -> Result<()>
     number(json, "summed", trust.summed)?;
     list(json, "caveats", &trust.caveats(), |json, says| json.text(says))?;
     list(json, "unknown", &trust.unknown, |json, says| json.text(says))?;
+    list(json, "aside", trust.aside.iter(), |json, aside| json.text(&aside.says()))?;
     list(json, "modules", &job.modules, |json, module| json.text(module.name()))?;
     json.close('}')
 }
@@ -299,7 +300,7 @@ fn ranks<W: Write>(
     facts: &Facts,
     columns: &mut Columns,
 ) -> Result<()> {
-    // A rank that does not fit is none; records of all ranks are not in here.
+    // A rank that does not fit is none.
     let known = facts
         .ranks
         .by_rank
@@ -325,6 +326,7 @@ fn ranks<W: Write>(
     json.key("ranks")?;
     json.open('{')?;
     truth(json, "complete", facts.ranks.complete)?;
+    truth(json, "counted", facts.ranks.counted)?;
     number(json, "count", known.count() as u64)?;
     list(json, "hosts", hosts.keys(), |json, host| json.text(host))?;
     for key in ["rank", "seconds", "bytes", "reads", "writes", "host"] {

@@ -8,7 +8,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use netra_analyse::{
-    Act, Commit, Direction, FunctionUse, Job, Layer, Ledger, Opening, Place, SiteUse, TraceRow,
+    Act, Commit, Direction, FunctionUse, Job, Layer, Ledger, Opening, Place, SiteUse, Threaded,
+    TraceRow,
 };
 use netra_event::{Function, Kind, Loss, RecordId};
 
@@ -37,6 +38,8 @@ pub(super) struct Seen {
     pub(super) number: u32,
     /// The number of the enclosing call of the same thread, or 0.
     pub(super) parent: u32,
+    /// Whether another thread than the first of its process made it.
+    pub(super) behind: bool,
 }
 
 /// What is added up over processes.
@@ -49,6 +52,7 @@ pub(super) struct Sums {
     ledger: Ledger,
     dropped: BTreeMap<Loss, u64>,
     threads: u64,
+    threaded: Option<Threaded>,
 }
 
 /// A function's use, with times that add up exactly.
@@ -150,6 +154,9 @@ impl Sums {
         match step {
             Step::Moved(row) => {
                 let row = TraceRow { file, rank, ..row };
+                if matches!(row.layer, Layer::Posix | Layer::Stdio) {
+                    self.threaded.get_or_insert_default().add(&row, seen.behind);
+                }
                 let kind = (row.file, row.layer, row.direction);
                 process.moved.entry(kind).or_default().push((row, seen.place));
             }
@@ -248,6 +255,7 @@ impl Sums {
             key(a).cmp(&key(b))
         });
         job.threads = Some(self.threads).filter(|threads| *threads > 0);
+        job.threaded = self.threaded;
         let dropped: Vec<(Loss, u64)> =
             self.dropped.into_iter().filter(|(_, count)| *count > 0).collect();
         // What a setting keeps out is not missed.

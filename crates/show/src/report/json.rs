@@ -133,6 +133,19 @@ fn trust<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
         None => json.null()?,
     }
     number(json, "summed_records", trust.summed)?;
+    json.key("set_aside")?;
+    match &trust.aside {
+        Some(aside) => {
+            json.open('{')?;
+            text(json, "says", &aside.says())?;
+            number(json, "files", aside.files)?;
+            number(json, "bytes_read", aside.bytes_read)?;
+            number(json, "bytes_written", aside.bytes_written)?;
+            float(json, "rank_seconds", aside.rank_seconds)?;
+            json.close('}')?;
+        }
+        None => json.null()?,
+    }
     json.key("ledger")?;
     match &trust.ledger {
         Some(ledger) => {
