@@ -122,8 +122,8 @@ const PAIRS: &[Pair] = &[
     Pair {
         name: "mpi-io-test",
         says: "blocks by independent calls, then by collective ones",
-        before: "--block 8KiB --iterations 1000",
-        after: "--block 8KiB --iterations 1000 --mode collective",
+        before: "--ranks 2 --block 8KiB --iterations 1000",
+        after: "--ranks 2 --block 8KiB --iterations 1000 --mode collective",
     },
 ];
 

@@ -3,6 +3,7 @@
 mod critical;
 mod file;
 mod layer;
+mod node;
 mod ost;
 mod rank;
 mod rate;
@@ -18,6 +19,7 @@ use crate::{Also, FunctionUse, Job, Layer, Threaded, Thresholds, Trust, Usage};
 pub use critical::{Critical, Path, Spending, Spent};
 pub use file::{FileFacts, Sharing};
 pub use layer::LayerFacts;
+pub use node::NodeFacts;
 pub use ost::{OstFacts, Osts, ServerFacts};
 pub use rank::{RankFacts, Ranks};
 pub use rate::{Rate, RateBasis, Rates};
@@ -68,6 +70,8 @@ pub struct Facts {
     pub also: Vec<Also>,
     /// Nodes, where known.
     pub nodes: Option<u64>,
+    /// What the ranks of each node did, for ranks whose host is known.
+    pub hosts: Vec<NodeFacts>,
     /// What every function did, most seconds first, where the source tells functions apart.
     pub functions: Vec<FunctionUse>,
     /// The most threads with I/O that one process had, where known.
@@ -89,6 +93,7 @@ impl Facts {
         let mut files = file::all(job);
         let critical = spending.critical(nprocs, run_time);
         file::sort(&mut files);
+        let ranks = Ranks::of(&critical, job);
         let (phases, traced) = pattern::parallel::both(
             job.trace.len(),
             || pattern::phases(&job.trace, limit),
@@ -102,7 +107,8 @@ impl Facts {
             nprocs,
             run_time,
             layers: layer::all(&job.usages),
-            ranks: Ranks::of(&critical, job),
+            hosts: node::all(job, &ranks),
+            ranks,
             rates: Rates::seen(job, limit),
             osts: Osts::of(job),
             ost_activity: pattern::activity(job),

@@ -31,10 +31,21 @@ pub struct Phase {
     pub bytes_written: u64,
     /// Ranks that took part.
     pub ranks: u64,
+    /// Seconds that ranks were in calls, added up.
+    pub busy: f64,
     /// The rank that was busy for the shortest time, and for how long.
     pub fastest: (Rank, f64),
     /// The rank that was busy for the longest time, and for how long.
     pub slowest: (Rank, f64),
+}
+
+impl Phase {
+    /// How many ranks were in calls at a time, on the average; none where it took no time.
+    #[must_use]
+    pub fn concurrency(&self) -> f64 {
+        let span = self.end - self.start;
+        if span > 0.0 { (self.busy / span).min(self.ranks as f64) } else { 0.0 }
+    }
 }
 
 /// The phases of a set of calls.
@@ -245,6 +256,7 @@ struct Burst {
     calls: u64,
     bytes: [[u64; 3]; 2],
     ranks: u64,
+    busy: f64,
     /// Of equals the lowest rank, which comes first.
     fastest: Option<(Rank, f64)>,
     slowest: Option<(Rank, f64)>,
@@ -258,6 +270,7 @@ impl Burst {
         let sums = self.bytes.iter_mut().flatten().zip(part.bytes.iter().flatten());
         sums.for_each(|(sum, bytes)| *sum = sum.saturating_add(*bytes));
         self.ranks += 1;
+        self.busy += part.busy;
         let mine = (Rank(i64::from(part.rank)), part.busy);
         if self.fastest.is_none_or(|fastest| part.busy < fastest.1) {
             self.fastest = Some(mine);
@@ -278,6 +291,7 @@ impl Burst {
             bytes_read: moved(self.bytes[0]),
             bytes_written: moved(self.bytes[1]),
             ranks: self.ranks,
+            busy: self.busy,
             fastest: self.fastest?,
             slowest: self.slowest?,
         })
@@ -427,6 +441,11 @@ mod tests {
                     .filter_map(|rank| Some((Rank(i64::from(rank)), busy(&trace, phase, rank)?)))
                     .collect();
                 prop_assert_eq!(phase.ranks, times.len() as u64);
+                let busy = times.iter().fold(0.0, |sum, time| sum + time.1);
+                prop_assert_eq!(phase.busy, busy);
+                let span = phase.end - phase.start;
+                let at_a_time = if span > 0.0 { busy / span } else { 0.0 };
+                prop_assert!((phase.concurrency() - at_a_time).abs() < 1e-9);
                 let most = times.iter().map(|time| time.1).fold(0.0, f64::max);
                 let least = times.iter().map(|time| time.1).fold(f64::INFINITY, f64::min);
                 let first = |wanted: f64| times.iter().find(|time| time.1 == wanted).unwrap().0;

@@ -307,7 +307,8 @@ fn ranks<W: Write>(
         .iter()
         .filter_map(|(rank, one)| Some((u32::try_from(rank.0).ok()?, one)));
     columns.u32s("ranks.rank", known.clone().map(|one| one.0));
-    columns.f32s("ranks.seconds", known.clone().map(|one| one.1.seconds as f32));
+    let seconds: Vec<f32> = known.clone().map(|one| one.1.seconds as f32).collect();
+    columns.f32s("ranks.seconds", &seconds);
     columns.u64s("ranks.bytes", known.clone().map(|one| one.1.bytes));
     columns.u64s("ranks.reads", known.clone().map(|one| one.1.reads));
     columns.u64s("ranks.writes", known.clone().map(|one| one.1.writes));

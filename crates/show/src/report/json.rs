@@ -246,6 +246,23 @@ fn facts<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
         json.close('}')
     })?;
     json.line()?;
+    list(json, "hosts", &facts.hosts, |json, node| {
+        json.open('{')?;
+        text(json, "name", &node.name)?;
+        number(json, "ranks", node.ranks)?;
+        number(json, "reads", node.reads)?;
+        number(json, "writes", node.writes)?;
+        number(json, "bytes", node.bytes)?;
+        float(json, "rank_seconds", node.rank_seconds)?;
+        json.key("slowest_rank")?;
+        match node.slowest {
+            Some((rank, _)) => json.int(rank.0)?,
+            None => json.null()?,
+        }
+        float(json, "slowest_seconds", node.slowest.map_or(0.0, |slowest| slowest.1))?;
+        json.close('}')
+    })?;
+    json.line()?;
     list(json, "osts", &facts.osts.by_ost, |json, ost| {
         json.open('{')?;
         number(json, "ost", ost.ost)?;
@@ -536,6 +553,8 @@ fn phase_list<W: Write>(json: Out<'_, '_, W>, name: &str, phases: &PhaseList) ->
         number(json, "bytes_read", phase.bytes_read)?;
         number(json, "bytes_written", phase.bytes_written)?;
         number(json, "ranks", phase.ranks)?;
+        float(json, "busy_rank_seconds", phase.busy)?;
+        float(json, "concurrency", phase.concurrency())?;
         integer(json, "fastest_rank", phase.fastest.0.0)?;
         float(json, "fastest_seconds", phase.fastest.1)?;
         integer(json, "slowest_rank", phase.slowest.0.0)?;
