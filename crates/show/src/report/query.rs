@@ -44,7 +44,8 @@ impl<'a> Asked<'a> {
             Source::Failures => format!("netra export {} --as csv --failed", word(self.source)),
         };
         match &query.files {
-            Files::All => {}
+            // The command has no word for it: rows of MPI's own files are among those that it prints.
+            Files::All | Files::Except(_) => {}
             Files::These(paths) => {
                 paths.iter().for_each(|path| add(&mut line, " --path ", &word(path)));
             }
@@ -88,6 +89,10 @@ impl<'a> Asked<'a> {
         }
         match &query.files {
             Files::All => {}
+            Files::Except(paths) => {
+                let paths: Vec<String> = paths.iter().map(|path| quoted(path)).collect();
+                add(&mut sql, " AND file NOT IN (", &format!("{})", paths.join(", ")));
+            }
             Files::These(paths) => {
                 let paths: Vec<String> = paths.iter().map(|path| quoted(path)).collect();
                 add(&mut sql, " AND file IN (", &format!("{})", paths.join(", ")));
