@@ -24,7 +24,9 @@ impl<'a> Asked<'a> {
 
     /// The command that shows the rows; none where the job was not read from one log.
     pub(crate) fn command(&self, query: &Query) -> Option<String> {
-        if !self.source.ends_with(".darshan") {
+        let calls = !matches!(query.source, Source::Counters(..));
+        // Single calls can be chosen by their files, but not by what they are not about.
+        if !self.source.ends_with(".darshan") || calls && matches!(query.files, Files::Except(_)) {
             return None;
         }
         let mut line = match query.source {
@@ -44,8 +46,12 @@ impl<'a> Asked<'a> {
             Source::Failures => format!("netra export {} --as csv --failed", word(self.source)),
         };
         match &query.files {
-            // The command has no word for it: rows of MPI's own files are among those that it prints.
-            Files::All | Files::Except(_) => {}
+            Files::All => {}
+            Files::Except(paths) => {
+                paths
+                    .iter()
+                    .for_each(|path| add(&mut line, " --path ", &word(&format!("!{path}"))));
+            }
             Files::These(paths) => {
                 paths.iter().for_each(|path| add(&mut line, " --path ", &word(path)));
             }
