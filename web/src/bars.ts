@@ -1,11 +1,13 @@
 // Bars: upright over numbers and short names, lying where names are long.
 
 import { svg } from "./element";
-import { BOTTOM, type Chart, HIGH, LEFT, TOP, WIDE, framed, labelled, lengths, ruled } from "./figure";
+import { BOTTOM, type Chart, HIGH, LEFT, TOP, WIDE, framed, labelled, leftOut, lengths, levelled, ruled } from "./figure";
 
 export function bars(chart: Chart): HTMLElement {
   const longest = Math.max(0, ...chart.labels.map((label) => label.length));
-  return longest > 9 ? lying(chart) : upright(chart);
+  // Numbers and ranges of them can be read where some are left out; a bar without its name cannot.
+  const named = chart.labels.some((label) => /^\p{Letter}/u.test(label));
+  return longest > 9 || named && leftOut(chart.labels) > 1 ? lying(chart) : upright(chart);
 }
 
 function shade(chart: Chart, series: string, at: number): string {
@@ -24,23 +26,24 @@ function upright(chart: Chart): HTMLElement {
     drawing.append(svg("rect", { class: shade(chart, series.class, at), x: LEFT + (at + 0.5) * step - group / 2 + of * each, y: ground - long, width: Math.max(0.6, each - (each > 4 ? 1 : 0)), height: long },
       svg("title", {}, `${label}: ${series.name} ${chart.text(value)}`)));
   }));
+  levelled(chart, drawing, tall);
   labelled(drawing, chart.labels);
   return framed(chart, drawing);
 }
 
-const NAME = 170, VALUE = 74, THIN = 9;
+const NAME = 170, VALUE = 74, THIN = 12, LONGEST = 26;
 
 function lying(chart: Chart): HTMLElement {
   const rows = chart.labels.length, each = Math.max(16, chart.series.length * THIN + 5), high = rows * each + 6;
   const { tall } = lengths(chart, WIDE - NAME - VALUE);
   const drawing = svg("svg", { viewBox: `0 0 ${WIDE} ${high}`, role: "img", "aria-label": [chart.title, chart.note, ...chart.labels.map((label, at) => `${label}: ${chart.series.map((s) => chart.text(s.values[at] ?? 0)).join(", ")}`)].filter(Boolean).join(". ") });
   chart.labels.forEach((label, at) => {
-    const top = 3 + at * each, short = label.length > 28 ? `…${label.slice(-27)}` : label;
+    const top = 3 + at * each, short = label.length > LONGEST ? `…${label.slice(1 - LONGEST)}` : label;
     drawing.append(svg("text", { class: "tick name", x: NAME - 6, y: top + each / 2 + 3, "text-anchor": "end" }, short, svg("title", {}, label)));
     chart.series.forEach((series, of) => {
       const value = series.values[at] ?? 0, long = tall(value), y = top + 2 + of * THIN;
       if (long > 0) drawing.append(svg("rect", { class: shade(chart, series.class, at), x: NAME, y, width: long, height: chart.series.length > 1 ? THIN - 1 : each - 5 }, svg("title", {}, `${label}: ${series.name} ${chart.text(value)}`)));
-      if (value > 0) drawing.append(svg("text", { class: "tick", x: NAME + long + 5, y: chart.series.length > 1 ? y + 7.5 : top + each / 2 + 3 }, chart.text(value)));
+      if (value > 0) drawing.append(svg("text", { class: "tick", x: NAME + long + 5, y: chart.series.length > 1 ? y + 9 : top + each / 2 + 3 }, chart.text(value)));
     });
   });
   return framed(chart, drawing);

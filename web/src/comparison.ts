@@ -117,7 +117,7 @@ function operations(pages: Page[]): HTMLElement | null {
   if (ranks.length === 0) return null;
   const per = Math.ceil(ranks.length / 128), shown = ranks.filter((_, at) => at % per === 0);
   const quarters = shown.map((rank) => { const values = runs.map((run) => run.get(rank) ?? 0).sort((a, b) => a - b); return [0, 1, 2, 3, 4].map((q) => values[Math.floor((values.length - 1) * q / 4)]!); });
-  return boxes({ id: "rank-spread", title: "Operations by rank", note: `least, quartiles and most of ${plural(pages.length, "run")}${per > 1 ? `; every ${count(per)}th rank` : ""}`, labels: shown.map(count), axis: "rank", text: count,
+  return boxes({ id: "rank-spread", title: "Operations by rank", note: `least, quartiles and most of ${plural(pages.length, "run")}${per > 1 ? `; every ${count(per)}th rank` : ""}${pages.every(({ report }) => report.ranks.counted) ? "" : "; without records that were summed over ranks"}`, labels: shown.map(count), axis: "rank", text: count,
     series: ["least", "lower quartile", "median", "upper quartile", "most"].map((name, q) => ({ name, class: "plain", values: quarters.map((values) => values[q]!) })) });
 }
 

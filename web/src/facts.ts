@@ -81,7 +81,7 @@ function ranks(page: Page): Facts {
   const at = (name: string) => { const values = get(name); return (i: number) => values[rows[i]!]!; };
   const host = at(r.host);
   return table(rows.length, { rank: at(r.rank), host: (i) => r.hosts[host(i)] ?? "", reads: at(r.reads), writes: at(r.writes), bytes: at(r.bytes), seconds: at(r.seconds) },
-    { ...(meant ? { lit: (i: number) => meant.has(rank[rows[i]!]!) } : {}), ...(r.complete ? {} : { note: "without records that were summed over ranks" }) });
+    { ...(meant ? { lit: (i: number) => meant.has(rank[rows[i]!]!) } : {}), ...(r.complete ? {} : { note: r.counted ? "time without records that were summed over ranks" : "without records that were summed over ranks" }) });
 }
 
 /** From counters, or from the traced calls where some of them were chosen. */

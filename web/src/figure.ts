@@ -49,18 +49,26 @@ export function ruled(chart: Chart, most: number, tall: (value: number) => numbe
       svg("text", { class: "tick", x: LEFT - 6, y: y + 3.5, "text-anchor": "end" }, value === 0 ? "0" : chart.text(value)));
   }
   if (chart.axis) drawing.append(svg("text", { class: "tick", x: (WIDE + LEFT) / 2, y: HIGH - 4, "text-anchor": "middle" }, chart.axis));
-  if (chart.level && chart.level.value > 0) {
-    const y = ground - tall(chart.level.value);
-    drawing.append(svg("line", { class: "level", x1: LEFT, x2: WIDE - 4, y1: y, y2: y }),
-      svg("text", { class: "tick halo", x: WIDE - 6, y: y - 4, "text-anchor": "end" }, chart.level.text));
-  }
   return drawing;
+}
+
+/** The line across all bars, over them. */
+export function levelled(chart: Chart, drawing: SVGElement, tall: (value: number) => number): void {
+  if (!chart.level || chart.level.value <= 0) return;
+  const y = HIGH - BOTTOM - tall(chart.level.value);
+  drawing.append(svg("line", { class: "level", x1: LEFT, x2: WIDE - 4, y1: y, y2: y }),
+    svg("text", { class: "tick halo", x: WIDE - 6, y: y - 4, "text-anchor": "end" }, chart.level.text));
+}
+
+/** Every how many places of an axis there is room for words. */
+export function leftOut(labels: string[]): number {
+  const longest = Math.max(0, ...labels.map((label) => label.length));
+  return Math.max(1, Math.ceil(labels.length * Math.max(40, longest * 7 + 6) / (WIDE - LEFT)));
 }
 
 /** Words under some of the places of an axis, as many as there is room for. */
 export function labelled(drawing: SVGElement, labels: string[]): void {
-  const step = (WIDE - LEFT - 6) / Math.max(1, labels.length), longest = Math.max(0, ...labels.map((label) => label.length));
-  const every = Math.max(1, Math.ceil(labels.length * Math.max(40, longest * 7 + 6) / (WIDE - LEFT)));
+  const step = (WIDE - LEFT - 6) / Math.max(1, labels.length), every = leftOut(labels);
   labels.forEach((label, at) => {
     if (at % every === 0) drawing.append(svg("text", { class: "tick", x: LEFT + (at + 0.5) * step, y: HIGH - BOTTOM + 14, "text-anchor": "middle" }, label));
   });

@@ -30,6 +30,7 @@ function trustLines(report: Report): Node[] {
   const says = [`From the modules ${trust.modules.join(", ")}.`];
   if (trust.coverage !== null) says.push(`The trace covers ${percent(trust.coverage)} of the counted bytes.`);
   const open = trust.unknown.length === 0 ? [] : [h("h3", {}, "What the source could not know"), h("ul", {}, ...trust.unknown.map((line) => h("li", {}, sentence(line))))];
+  says.push(...trust.aside.map((line) => `${sentence(line)}.`));
   return [h("ul", {}, ...lines.map((line) => h("li", {}, sentence(line)))), ...open, h("p", {}, says.join(" "))];
 }
 

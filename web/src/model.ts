@@ -23,7 +23,7 @@ export interface Verdict {
   place: string | null;
 }
 
-export interface Trust { complete: boolean; coverage: number | null; summed: number; caveats: string[]; unknown: string[]; modules: string[] }
+export interface Trust { complete: boolean; coverage: number | null; summed: number; caveats: string[]; unknown: string[]; aside: string[]; modules: string[] }
 
 export interface Finding {
   slug: string; title: string; level: "HIGH" | "WARN" | "INFO"; says: string;
@@ -110,7 +110,7 @@ export interface Report {
   layers: Layer[]; files: File[]; file_count: number; size_bins: string[];
   osts: { list: Ost[]; median: number };
   phases: { list: Phase[]; gap: number; period: number | null } | null;
-  ranks: { complete: boolean; count: number; hosts: string[]; rank: string; seconds: string; bytes: string; reads: string; writes: string; host: string };
+  ranks: { complete: boolean; counted: boolean; count: number; hosts: string[]; rank: string; seconds: string; bytes: string; reads: string; writes: string; host: string };
   timeline: { end: number; bins: number; lanes: Lane[] };
   grids: Grid[];
   /** Lines of the program that drawn calls were made from; columns of places hold 0 where that is

@@ -10,7 +10,7 @@ import { Pen } from "./pen";
 import { saveCanvas, saveCsv, saveText } from "./save";
 
 /** Every picture over time has the same borders, so that equal times stand under each other. */
-export const MARGIN = { left: 84, right: 14, top: 6, bottom: 22 } as const;
+export const MARGIN = { left: 94, right: 14, top: 6, bottom: 22 } as const;
 
 export interface Options {
   id: string; title: string; height: number;

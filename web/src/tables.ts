@@ -110,7 +110,7 @@ export class Tables {
       columns: [{ name: "rank", value: (row) => row.rank }, timed("time", (row) => row.seconds), sized("bytes", (row) => row.bytes), { name: "reads", value: (row) => row.reads }, { name: "writes", value: (row) => row.writes }],
       chosen: (row) => store.now.ranks?.[0] === row.rank && store.now.ranks[1] === row.rank, lit: meant,
       choose: (row) => store.choose({ ranks: store.now.ranks?.[0] === row.rank && store.now.ranks[1] === row.rank ? null : [row.rank, row.rank] }),
-      ...(r.complete ? {} : { more: "Records that were summed over ranks are not in here." }),
+      ...(r.complete ? {} : { more: r.counted ? "The time of records that were summed over ranks is not in here." : "Records that were summed over ranks are not in here." }),
     });
   }
 

@@ -88,10 +88,10 @@ test("one hot rank among 100,000 is seen, also on 800 pixels, and named under th
     await page.setViewportSize({ width, height: 900 });
     const hot = (await colours(page, "heat")).get(WRITE) ?? 0;
     // A tenth of the run on one row of pixels, of those that the picture is wide.
-    const wide = await page.locator("#heat-canvas").evaluate((canvas) => canvas.clientWidth - 98);
+    const wide = await page.locator("#heat-canvas").evaluate((canvas) => canvas.clientWidth - 108);
     assert.ok(hot >= wide * 0.09 && hot < wide * 0.4, `${hot} pixels of ${wide}`);
     // From below, its row is 77,777 of 100,000 high; its time is the middle of the run and a little more.
-    const box = (await page.locator("#heat-canvas").boundingBox())!, x = box.x + 84 + (box.width - 98) * 0.55;
+    const box = (await page.locator("#heat-canvas").boundingBox())!, x = box.x + 94 + (box.width - 108) * 0.55;
     const high = box.height - 28, row = box.y + 6 + high * (1 - 0.77777), said: string[] = [];
     for (let y = row - 3; y <= row + 3; y++) { await page.mouse.move(x, y); said.push(await page.locator(".tip").textContent() ?? ""); }
     assert.ok(said.some((text) => text.startsWith("POSIX, rank 77,777") && text.includes("100")), said.join("\n"));
@@ -269,7 +269,7 @@ test("storage targets and nodes are drawn over time, with each byte on its targe
     assert.ok((await colours(page, "servers-posix")).size > 3);
     const box = (await page.locator("#servers-posix-canvas").boundingBox())!, rows: string[] = [];
     const bytes = async (row: number) => {
-      await page.mouse.move(box.x + 84 + (box.width - 98) * 0.15, box.y + 6 + (box.height - 28) * row);
+      await page.mouse.move(box.x + 94 + (box.width - 108) * 0.15, box.y + 6 + (box.height - 28) * row);
       return await page.locator(".tip").textContent() ?? "";
     };
     rows.push(await bytes(0.25), await bytes(0.75));
@@ -289,6 +289,28 @@ test("a view from a file is drawn, and follows the finding", async () => {
     assert.equal(await page.locator("#rank-time .bar").count(), 16);
     await page.locator(".finding").first().click();
     assert.equal(await page.locator("#rank-time .bar.dim").count(), 15);
+  });
+});
+
+test("every bar has its name, and what is written over bars can be read", async () => {
+  await visit("slow", "", async (page) => {
+    const names = await page.locator("#function-calls text.name").allTextContents();
+    assert.equal(names.length, 12);
+    assert.deepEqual(names.slice(0, 2), ["fread", "fclose"]);
+    const over = await page.locator("#rank-time svg").evaluate((svg) => {
+      const all = [...svg.querySelectorAll("rect.bar, text.halo")];
+      return all.findIndex((one) => one.tagName === "text") === all.length - 1;
+    });
+    assert.ok(over, "the median stands behind a bar");
+    // Names of layers stand left of the pictures, in 86 pixels.
+    const widest = await page.evaluate(() => {
+      const c = document.createElement("canvas").getContext("2d")!;
+      c.font = "11px system-ui, sans-serif";
+      return Math.max(...["PNETCDF_VAR", "MPI-IO", "H5D"].map((name) => c.measureText(name).width));
+    });
+    assert.ok(widest <= 86, `${widest} pixels`);
+    await page.locator(".badge").click();
+    assert.match(await page.locator("#caveats").textContent() ?? "", /2 files of MPI's own, such as its shared memory \(4\.00 KiB written, 0 B read\), are left out/);
   });
 });
 

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use netra_event::{Loss, Module, RecordId, Seconds};
 
-use crate::{Commit, FunctionUse, Layer, Ledger, Place, SiteUse, Trace, Usage};
+use crate::{
+    Aside, Commit, Direction, FunctionUse, Layer, Ledger, Place, SiteUse, Trace, TraceRow, Usage,
+};
 
 /// Everything that is known about one job.
 #[derive(Debug, Clone, Default)]
@@ -69,6 +71,10 @@ pub struct Job {
     pub modules: Vec<Module>,
     /// What modules counted that describe themselves; no rule looks at them.
     pub also: Vec<Also>,
+    /// What was about files of MPI's own, and is in nothing else here.
+    pub aside: Option<Aside>,
+    /// Traced bytes by which thread of its process moved them, where the source tells threads apart.
+    pub threaded: Option<Threaded>,
 }
 
 /// What a module counted that describes itself, over all its records.
@@ -80,6 +86,39 @@ pub struct Also {
     pub records: u64,
     /// Counters by name; times are seconds.
     pub counters: Vec<(String, f64)>,
+}
+
+/// Bytes, read and written, through POSIX and C's streams.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Threaded {
+    /// By the first thread of each process.
+    pub first: [u64; 2],
+    /// By all others.
+    pub others: [u64; 2],
+}
+
+impl Threaded {
+    /// Adds a read or write.
+    pub fn add(&mut self, row: &TraceRow, behind: bool) {
+        let sums = if behind { &mut self.others } else { &mut self.first };
+        let sum = &mut sums[usize::from(row.direction == Direction::Write)];
+        *sum = sum.saturating_add(row.length);
+    }
+
+    /// Takes in another process.
+    pub fn absorb(&mut self, other: &Threaded) {
+        for (sums, more) in [(&mut self.first, other.first), (&mut self.others, other.others)] {
+            sums.iter_mut().zip(more).for_each(|(sum, more)| *sum = sum.saturating_add(more));
+        }
+    }
+
+    /// The share of a direction's bytes that other threads than the first moved.
+    #[must_use]
+    pub fn behind(&self, direction: Direction) -> f64 {
+        let way = usize::from(direction == Direction::Write);
+        let all = self.first[way].saturating_add(self.others[way]);
+        self.others[way] as f64 / all.max(1) as f64
+    }
 }
 
 /// A mounted file system.

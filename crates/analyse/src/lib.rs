@@ -7,10 +7,12 @@
 //! report, byte for byte. Odd data never fails; it becomes a remark in [`Trust`].
 #![forbid(unsafe_code)]
 
+mod aside;
 mod call;
 pub mod correlation;
 mod decode;
 pub mod detail;
+mod gather;
 pub mod history;
 pub mod insight;
 mod job;
@@ -26,9 +28,11 @@ mod usage;
 #[cfg(test)]
 mod sample;
 
+pub use aside::{Aside, is_of_mpi};
 pub use call::{Act, Commit, Frame, FunctionUse, Ledger, Place, SiteUse};
 pub use decode::Decoder;
-pub use job::{Also, Heatmap, Job, Layout, Mount, Opening, PartialModule};
+pub use gather::Gather;
+pub use job::{Also, Heatmap, Job, Layout, Mount, Opening, PartialModule, Threaded};
 pub use metric::Facts;
 pub use report::{Report, Setup, diagnose, diagnose_with};
 pub use threshold::{LIMITS, Limit, Ratio, Thresholds, Unit};

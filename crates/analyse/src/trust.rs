@@ -4,7 +4,7 @@ use netra_event::{Loss, Module};
 
 use crate::pattern::Traced;
 use crate::unknown::unknown;
-use crate::{Job, Layer, Ledger};
+use crate::{Aside, Job, Layer, Ledger};
 
 /// How complete a job's data is.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -25,6 +25,8 @@ pub struct Trust {
     pub remarks: Vec<String>,
     /// What the source could not know, and what therefore cannot be said, a sentence each.
     pub unknown: Vec<String>,
+    /// Files of MPI's own that nothing here is about.
+    pub aside: Option<Aside>,
 }
 
 impl Trust {
@@ -46,6 +48,7 @@ impl Trust {
             ledger: job.ledger.clone(),
             remarks: job.remarks.clone(),
             unknown: unknown(job),
+            aside: job.aside,
         }
     }
 

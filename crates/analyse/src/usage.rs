@@ -274,7 +274,8 @@ impl Flow {
         self.consecutive += other.consecutive;
         self.sequential += other.sequential;
         self.last_byte = self.last_byte.max(other.last_byte);
-        if other.longest > self.longest {
+        // Of equals the larger, whichever comes first.
+        if (other.longest, other.longest_bytes) > (self.longest, self.longest_bytes) {
             (self.longest, self.longest_bytes) = (other.longest, other.longest_bytes);
         }
         self.collective += other.collective;

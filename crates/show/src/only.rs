@@ -11,7 +11,7 @@ pub struct Only {
     pub modules: Vec<String>,
     /// Ranks; −1 is the record of all ranks together.
     pub ranks: Vec<i64>,
-    /// Names of files; one that ends in `*` stands for all that begin so.
+    /// Names of files; one that ends in `*` stands for all that begin so, one that begins with `!` is left out.
     pub files: Vec<String>,
     /// Names of counters.
     pub counters: Vec<String>,
@@ -33,11 +33,15 @@ impl Only {
     }
 
     pub(crate) fn has_record(&self, rank: i64, file: &[u8]) -> bool {
+        let is = |name: &str| match name.strip_suffix('*') {
+            Some(beginning) => file.starts_with(beginning.as_bytes()),
+            None => file == name.as_bytes(),
+        };
+        let unwanted = |name: &String| name.strip_prefix('!').is_some_and(is);
+        let mut wanted = self.files.iter().filter(|name| !name.starts_with('!')).peekable();
         holds(&self.ranks, |wanted| *wanted == rank)
-            && holds(&self.files, |wanted| match wanted.strip_suffix('*') {
-                Some(beginning) => file.starts_with(beginning.as_bytes()),
-                None => file == wanted.as_bytes(),
-            })
+            && !self.files.iter().any(unwanted)
+            && (wanted.peek().is_none() || wanted.any(|name| is(name)))
     }
 
     /// Whether a line of counters is wanted: module, rank, record, counter, value, file, with tabs between.
@@ -135,6 +139,7 @@ mod tests {
         kept(&Only { modules: word("mpi-io"), ..Only::default() }, &[4]);
         kept(&Only { ranks: vec![-1], ..Only::default() }, &[1]);
         kept(&Only { files: word("/lus/b"), ..Only::default() }, &[2, 3, 4]);
+        kept(&Only { files: word("!/lus/b"), ..Only::default() }, &[1]);
         kept(
             &Only { files: word("/lus/*"), counters: word("POSIX_READS"), ..Only::default() },
             &[1, 2],

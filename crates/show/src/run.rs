@@ -4,6 +4,7 @@
 use std::io::{Result, Write};
 use std::path::Path;
 
+use netra_analyse::is_of_mpi;
 use netra_darshan::read::{Log, Record};
 use netra_event::segment::{ANONYMOUS, PARTIAL, UNTRACED};
 use netra_event::{Loss, Rank, Seconds};
@@ -12,7 +13,7 @@ use netra_stream::source::Piece;
 
 use crate::info::{percent, plural};
 use crate::plain::{plain, shortened};
-use crate::summary::Sum;
+use crate::summary::{FileSum, Sum};
 use crate::{Json, Summary, head, member};
 
 /// A process that ran for less of the job than this is said to.
@@ -149,9 +150,17 @@ fn summary(log: &Log) -> Summary {
     summary
 }
 
+/// The file that took longest, if any took time; what MPI shares with itself is nobody's file.
+fn slowest_of(summary: &Summary, log: &Log) -> Option<FileSum> {
+    let top = summary.top(usize::MAX, log.names(), |sum: &Sum| sum.time().0);
+    let is_own = |file: &FileSum| {
+        log.names().get(file.id).is_some_and(|name| is_of_mpi(&String::from_utf8_lossy(name)))
+    };
+    top.into_iter().find(|file| !is_own(file)).filter(|file| file.sum.time().0 > 0.0)
+}
+
 fn slowest_file(out: &mut impl Write, summary: &Summary, log: &Log) -> Result<()> {
-    let top = summary.top(1, log.names(), |sum: &Sum| sum.time().0);
-    let Some(file) = top.first().filter(|file| file.sum.time().0 > 0.0) else { return Ok(()) };
+    let Some(file) = slowest_of(summary, log) else { return Ok(()) };
     let name = log.names().get(file.id).map(plain);
     let name = name.unwrap_or_else(|| format!("record {}", file.id).into());
     let Sum { read, written, .. } = file.sum;
@@ -166,10 +175,7 @@ fn slowest_file(out: &mut impl Write, summary: &Summary, log: &Log) -> Result<()
 
 fn slowest_file_json(json: &mut Json<'_, impl Write>, summary: &Summary, log: &Log) -> Result<()> {
     json.key("slowest_file")?;
-    let top = summary.top(1, log.names(), |sum: &Sum| sum.time().0);
-    let Some(file) = top.first().filter(|file| file.sum.time().0 > 0.0) else {
-        return json.null();
-    };
+    let Some(file) = slowest_of(summary, log) else { return json.null() };
     json.open('{')?;
     json.key("name")?;
     json.bytes(log.names().get(file.id).unwrap_or_default())?;

@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use netra_analyse::{
-    Direction, Frame, Heatmap, Job, Layer, Layout, Opening, Place, Thresholds, TraceRow, Usage,
-    diagnose,
+    Aside, Direction, Frame, FunctionUse, Heatmap, Job, Layer, Layout, Opening, Place, Thresholds,
+    TraceRow, Usage, diagnose,
 };
 use netra_darshan::read::Log;
-use netra_event::{Module, Rank, RecordId, Seconds};
+use netra_event::{Function, Module, Rank, RecordId, Seconds};
 use netra_show::view::Views;
 use netra_show::{html, load, report};
 
@@ -73,10 +73,23 @@ fn place(function: &str, line: u32) -> Place {
     Place { frames: vec![Frame { object, address: 1, function, file, line, own: true }] }
 }
 
+/// Functions whose names are short, but too many to stand beside each other.
+fn short_names() -> Vec<FunctionUse> {
+    let names = "open close read write pread pwrite lseek stat fsync fopen fclose fread";
+    let mut functions = Vec::new();
+    for (calls, name) in (1..).zip(names.split(' ')) {
+        let function = Function::from_symbol(name).unwrap();
+        functions.push(FunctionUse { calls, traced: calls, ..FunctionUse::new(function) });
+    }
+    functions
+}
+
 /// Sixteen ranks write to files of their own; rank 5 takes ten times as long. Its calls come from a line of their own.
 fn slow() -> Job {
     let mut job = job(16, 100.0);
     job.places = vec![place("save", 42), place("save_slowly", 77), place("begin", 7)];
+    job.functions = short_names();
+    job.aside = Some(Aside { files: 2, bytes_written: 4096, ..Aside::default() });
     for rank in 0..16u32 {
         let slow = rank == 5;
         let path = if slow { "/data/slow.dat".to_owned() } else { format!("/data/fast.{rank}") };

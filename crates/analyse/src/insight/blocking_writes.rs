@@ -19,7 +19,7 @@ pub const RULE: Rule = Rule {
 mod tests {
     use super::RULE;
     use crate::sample::Sample;
-    use crate::{Direction, Layer, TraceRow};
+    use crate::{Direction, Layer, Threaded, TraceRow};
 
     /// Five phases of writes of so many seconds, one every hundred seconds.
     fn job(took: f64) -> Sample {
@@ -53,6 +53,15 @@ mod tests {
     fn is_silent_just_below() {
         job(4.9).silent(&RULE);
         assert_eq!(job(5.1).finds(&RULE).len(), 1);
+    }
+
+    #[test]
+    fn a_thread_that_writes_beside_the_first_is_no_waste() {
+        let mut job = job(10.0);
+        job.job.threaded = Some(Threaded { first: [500, 6], others: [0, 94] });
+        assert_eq!(job.finds(&RULE).len(), 1);
+        job.job.threaded = Some(Threaded { first: [500, 5], others: [0, 95] });
+        job.silent(&RULE);
     }
 
     #[test]

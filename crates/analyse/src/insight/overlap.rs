@@ -2,12 +2,16 @@
 //!
 //! A job without non-blocking calls is not to blame as such. The rules speak only where the trace shows that it would
 //! help: phases next to a quiet time of the whole job that is long enough to hide them in. They say nothing where
-//! calls were not traced.
+//! calls were not traced, and nothing is wrong with a program whose first thread leaves its I/O to others.
 
 use super::{Advice, Audience, Confidence, Finding, Outcome, counted, percent};
 use crate::pattern::Phase;
 use crate::{Direction, Facts, Layer, Thresholds};
 use netra_event::Seconds;
+
+/// The share of bytes by other threads than the first from which a program is taken to hide its I/O already. A
+/// first thread that works with the others in equal parts has its share.
+const BEHIND: f64 = 0.95;
 
 pub(super) fn check(
     slug: &'static str,
@@ -20,6 +24,13 @@ pub(super) fn check(
     let mpiio = facts.files.iter().filter_map(|file| file.through(Layer::Mpiio));
     if mpiio.map(|usage| usage.flow(direction).nonblocking).sum::<u64>() > 0 {
         return Outcome::Passed(format!("non-blocking {verb}s are used"));
+    }
+    if let Some(threaded) = facts.threaded.filter(|one| one.behind(direction) >= BEHIND) {
+        return Outcome::Passed(format!(
+            "{} of the bytes are {} by threads of their own, beside which the others go on",
+            percent(threaded.behind(direction)),
+            if direction == Direction::Read { "read" } else { "written" },
+        ));
     }
     let (hidden, hiding) = hideable(&phases.job.phases, direction, facts.run_time);
     if hiding == 0 {

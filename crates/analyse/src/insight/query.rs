@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use netra_event::{Kind, Layer as Of, Module, RecordId};
 
 use super::Finding;
-use crate::{Job, Layer};
+use crate::{Job, Layer, is_of_mpi};
 
 /// Where a rule's numbers come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub enum Source {
 pub enum Files {
     /// All of them.
     All,
+    /// All but these, which are MPI's own.
+    Except(Vec<String>),
     /// These.
     These(Vec<String>),
     /// Those whose names begin so.
@@ -176,7 +178,14 @@ const MOST: usize = 8;
 pub(crate) fn queries(finding: &Finding, sources: &[Source], job: &Job) -> Vec<Query> {
     let about: BTreeSet<RecordId> = finding.files.iter().map(|file| file.0).collect();
     let has = sources.iter().filter(|source| is_in(source, &about, job));
-    has.map(|&source| Query { source, files: files(finding), window: finding.window }).collect()
+    let files = match files(finding) {
+        Files::All if job.aside.is_some() => {
+            let own = job.names.values().filter(|path| is_of_mpi(path));
+            Files::Except(own.cloned().collect())
+        }
+        files => files,
+    };
+    has.map(|&source| Query { source, files: files.clone(), window: finding.window }).collect()
 }
 
 /// Whether a job has rows of a source about these files, or about any where there are none.

@@ -1,6 +1,7 @@
 //! `stdio-heavy`: much of the data goes through C streams.
 //!
-//! Streams copy through a small buffer and one rank at a time; fine for logs, slow for data.
+//! Streams copy through a small buffer and one rank at a time; fine for logs, slow for data. Standard output and error
+//! are looked at by `stdout-bulk`.
 
 use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, names, percent, query};
 use crate::metric::FileFacts;
@@ -11,13 +12,17 @@ use netra_event::Bytes;
 pub const RULE: Rule = Rule {
     slug: "stdio-heavy",
     title: "bulk data through C streams",
-    explains: &["stdout-bulk"],
+    explains: &[],
     sources: &[query::STDIO],
     check,
 };
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
-    let streams = facts.layer(Layer::Stdio).bytes();
+    // What goes to standard output is the business of `stdout-bulk`: no buffer of the program mends it.
+    let bytes = |file: &FileFacts| file.through(Layer::Stdio).map_or(0, |usage| usage.bytes());
+    let data = facts.files.iter().filter(|file| !file.is_standard_stream() && bytes(file) > 0);
+    let mut files: Vec<&FileFacts> = data.collect();
+    let streams = files.iter().map(|file| bytes(file)).fold(0, u64::saturating_add);
     // POSIX has MPI-IO's bytes below it, so the larger of the two stands for both.
     let others = facts.layer(Layer::Posix).bytes().max(facts.layer(Layer::Mpiio).bytes())
         + facts.layer(Layer::Dfs).bytes();
@@ -32,11 +37,9 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
             Bytes(streams)
         ));
     }
-    let bytes = |file: &FileFacts| file.through(Layer::Stdio).map_or(0, |usage| usage.bytes());
-    let mut files: Vec<&FileFacts> = facts.files.iter().filter(|file| bytes(file) > 0).collect();
     files.sort_by_key(|file| std::cmp::Reverse(bytes(file)));
     let list: Vec<&str> = files.iter().map(|file| file.name()).collect();
-    let path = facts.cost(|spent| if spent.layer == Layer::Stdio { 1.0 } else { 0.0 });
+    let path = facts.cost_in(&files, |_, spent| f64::from(u8::from(spent.layer == Layer::Stdio)));
     let says = format!(
         "{} of the bytes ({}) go through C streams, most of them to and from {}",
         percent(share),
@@ -84,6 +87,13 @@ mod tests {
     fn is_silent_just_below() {
         job(100).silent(&RULE);
         assert_eq!(job(101).finds(&RULE).len(), 1);
+    }
+
+    #[test]
+    fn standard_output_is_the_business_of_another_rule() {
+        let mut job = job(90);
+        job.stdio("<STDOUT>", 0).write.bytes = 5_000 << 20;
+        job.silent(&RULE);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod critical;
 mod file;
 mod layer;
+mod node;
 mod ost;
 mod rank;
 mod rate;
@@ -13,11 +14,12 @@ use std::collections::BTreeMap;
 use netra_event::{RecordId, Seconds};
 
 use crate::pattern::{self, Phases};
-use crate::{Also, FunctionUse, Job, Layer, Thresholds, Trust, Usage};
+use crate::{Also, FunctionUse, Job, Layer, Threaded, Thresholds, Trust, Usage};
 
 pub use critical::{Critical, Path, Spending, Spent};
 pub use file::{FileFacts, Sharing};
 pub use layer::LayerFacts;
+pub use node::NodeFacts;
 pub use ost::{OstFacts, Osts, ServerFacts};
 pub use rank::{RankFacts, Ranks};
 pub use rate::{Rate, RateBasis, Rates};
@@ -68,10 +70,14 @@ pub struct Facts {
     pub also: Vec<Also>,
     /// Nodes, where known.
     pub nodes: Option<u64>,
+    /// What the ranks of each node did, for ranks whose host is known.
+    pub hosts: Vec<NodeFacts>,
     /// What every function did, most seconds first, where the source tells functions apart.
     pub functions: Vec<FunctionUse>,
     /// The most threads with I/O that one process had, where known.
     pub threads: Option<u64>,
+    /// Traced bytes by which thread of its process moved them, where known.
+    pub threaded: Option<Threaded>,
     /// Places in `files`, by record.
     index: BTreeMap<RecordId, usize>,
 }
@@ -87,7 +93,12 @@ impl Facts {
         let mut files = file::all(job);
         let critical = spending.critical(nprocs, run_time);
         file::sort(&mut files);
-        let traced = pattern::Traced::of(job, limit);
+        let ranks = Ranks::of(&critical, job);
+        let (phases, traced) = pattern::parallel::both(
+            job.trace.len(),
+            || pattern::phases(&job.trace, limit),
+            || pattern::Traced::of(job, limit),
+        );
         Facts {
             command: job.command.clone(),
             id: job.id.clone(),
@@ -96,12 +107,13 @@ impl Facts {
             nprocs,
             run_time,
             layers: layer::all(&job.usages),
-            ranks: Ranks::of(&critical, &job.usages),
+            hosts: node::all(job, &ranks),
+            ranks,
             rates: Rates::seen(job, limit),
             osts: Osts::of(job),
             ost_activity: pattern::activity(job),
             sizes: pattern::sizes(job),
-            phases: pattern::phases(&job.trace, limit),
+            phases,
             trust: Trust::of(job, traced.as_ref()),
             traced,
             hints: job.hints.clone(),
@@ -109,6 +121,7 @@ impl Facts {
             nodes: job.nodes,
             functions: functions(job),
             threads: job.threads,
+            threaded: job.threaded,
             systems: system::all(&files),
             index: files.iter().enumerate().map(|(at, file)| (file.id, at)).collect(),
             files,

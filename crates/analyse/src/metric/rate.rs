@@ -96,6 +96,7 @@ fn traced(job: &Job, direction: Direction, limit: &Thresholds) -> Option<f64> {
     let runs = job.trace.runs().iter();
     let runs = runs.filter(|run| run.layer == Layer::Posix && run.direction == direction);
     let each = MOST / runs.clone().count().max(1) + 1;
+    let runs = runs.filter(|run| run.lengths.1 >= limit.small_request.0);
     let large = runs.flat_map(|run| {
         job.trace.calls(run).filter(|row| row.length >= limit.small_request.0).take(each)
     });

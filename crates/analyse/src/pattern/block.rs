@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::{Run, Thresholds, Trace};
+use super::calls::Calls;
+use crate::{Direction, Thresholds, TraceRow};
 
 /// Blocks of one file that nearly every rank reads.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -30,37 +31,33 @@ struct Block {
 ///
 /// Ranks come one after another. A block that nearly every rank reads is read by one of the first
 /// few, so only those make entries; the others only count.
-pub(super) fn common_blocks(
-    trace: &Trace,
-    reads: &[&Run],
-    nprocs: u64,
-    limit: &Thresholds,
-) -> CommonBlocks {
+pub(super) fn common_blocks(calls: &Calls<'_>, nprocs: u64, limit: &Thresholds) -> CommonBlocks {
     let enough = (limit.common_block_share.0 * nprocs as f64).ceil() as u64;
-    let mut runs: Vec<&Run> = reads.to_vec();
-    runs.sort_by_key(|run| run.rank);
-    let readers = runs.chunk_by(|a, b| a.rank == b.rank).count() as u64;
-    if nprocs < limit.common_block_ranks || readers < enough {
+    let readers = calls.by_rank_that(Direction::Read);
+    if nprocs < limit.common_block_ranks || (readers.len() as u64) < enough {
         return CommonBlocks::default();
     }
-    let first_few = readers - enough + 1;
+    let first_few = readers.len() as u64 - enough + 1;
     let mut blocks: HashMap<(u64, u64), Block> = HashMap::new();
-    for (place, runs) in (0..).zip(runs.chunk_by(|a, b| a.rank == b.rank)) {
-        let rank = runs[0].rank;
-        for row in runs.iter().flat_map(|run| trace.calls(run)).filter(|row| row.length > 0) {
-            let key = (row.offset, row.length);
+    for (place, runs) in (0..).zip(readers) {
+        let mut see = |row: &TraceRow| {
+            if row.length == 0 {
+                return;
+            }
+            let (key, rank) = ((row.offset, row.length), row.rank);
             let new = Block { last: rank, ranks: 1, calls: 0, seconds: 0.0 };
             let block = if place < first_few {
                 Some(blocks.entry(key).or_insert(new))
             } else {
                 blocks.get_mut(&key)
             };
-            let Some(block) = block else { continue };
+            let Some(block) = block else { return };
             block.ranks += u64::from(block.last != rank);
             block.last = rank;
             block.calls += 1;
             block.seconds += row.took();
-        }
+        };
+        runs.into_iter().for_each(|run| calls.each_of_run(run, &mut see));
     }
     sum(blocks, enough)
 }
@@ -83,14 +80,16 @@ fn sum(blocks: HashMap<(u64, u64), Block>, enough: u64) -> CommonBlocks {
 #[cfg(test)]
 mod tests {
     use super::{CommonBlocks, common_blocks};
+    use crate::pattern::calls::Calls;
     use crate::pattern::random;
-    use crate::{Run, Thresholds, Trace, TraceRow};
+    use crate::{Direction, Thresholds, Trace, TraceRow};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
     /// Every pair of offset and length, and who reads it.
     fn counted(trace: &Trace, enough: usize) -> CommonBlocks {
-        let rows: Vec<TraceRow> = trace.rows().filter(|row| row.length > 0).collect();
+        let read = |row: &TraceRow| row.length > 0 && row.direction == Direction::Read;
+        let rows: Vec<TraceRow> = trace.rows().filter(read).collect();
         let blocks: BTreeSet<(u64, u64)> =
             rows.iter().map(|row| (row.offset, row.length)).collect();
         let mut found = CommonBlocks::default();
@@ -112,10 +111,10 @@ mod tests {
         #[test]
         fn agrees_with_looking_at_every_block(trace in random::trace()) {
             let limit = Thresholds { common_block_ranks: 2, ..Thresholds::default() };
-            let runs: Vec<&Run> = trace.runs().iter().collect();
+            let calls = Calls::of(&trace, trace.runs().iter().collect());
             for nprocs in [2, 3] {
                 let enough = (0.9 * nprocs as f64).ceil() as usize;
-                prop_assert_eq!(common_blocks(&trace, &runs, nprocs, &limit), counted(&trace, enough));
+                prop_assert_eq!(common_blocks(&calls, nprocs, &limit), counted(&trace, enough));
             }
         }
     }

@@ -5,9 +5,12 @@
 //! is compared with that alone, which is what it depends on. Work is bounded: a trace in which
 //! every call spans thousands of others' borders is cut, and says so.
 
+use std::ops::ControlFlow;
+
+use super::calls::Calls;
 use super::cover::holds;
 use super::visible::Visible;
-use crate::{Direction, Run, Thresholds, Trace, TraceRow};
+use crate::{Direction, Thresholds, TraceRow};
 
 /// One kind of conflict.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -104,14 +107,14 @@ impl Grain {
     pub(super) const BYTE: Grain = Grain(1);
 
     /// A call with all of the grains that it touches.
-    pub(super) fn widen(self, row: TraceRow) -> TraceRow {
+    pub(super) fn widen(self, row: &TraceRow) -> TraceRow {
         let Grain(size) = self;
         if size <= 1 || row.length == 0 {
-            return row;
+            return *row;
         }
         let offset = row.offset - row.offset % size;
         let stop = row.stop().checked_next_multiple_of(size).unwrap_or(u64::MAX);
-        TraceRow { offset, length: stop - offset, ..row }
+        TraceRow { offset, length: stop - offset, ..*row }
     }
 }
 
@@ -123,8 +126,7 @@ const CELLS: usize = 1 << 22;
 /// Looks at the calls of one file. Only where something is written and used again can there be a
 /// conflict: `contested` are these bytes.
 pub(super) fn conflicts(
-    trace: &Trace,
-    runs: &[&Run],
+    calls: &Calls<'_>,
     grain: Grain,
     contested: &[(u64, u64)],
     visible: Option<&Visible>,
@@ -134,7 +136,7 @@ pub(super) fn conflicts(
     if contested.is_empty() {
         return found;
     }
-    let borders = borders(trace, runs, grain, contested);
+    let borders = borders(calls, grain, contested);
     found.cut = borders.len() > CELLS;
     let borders = &borders[..borders.len().min(CELLS)];
     let mut search = Search {
@@ -144,35 +146,41 @@ pub(super) fn conflicts(
         visible,
         skew: limit.clock_skew.0,
     };
-    let calls: usize = runs.iter().map(|run| run.calls as usize).sum();
-    let mut steps = (calls + 16) * STEPS;
-    let rows = trace.in_order(runs.iter().copied()).map(|row| grain.widen(row));
-    for row in rows.filter(|row| holds(contested, row)) {
-        steps = steps.saturating_sub(search.call(&row));
-        if steps == 0 {
-            search.found.cut = true;
-            break;
+    let mut steps = (calls.len() + 16) * STEPS;
+    calls.each_in_order(|row| {
+        let row = grain.widen(row);
+        if holds(contested, &row) {
+            steps = steps.saturating_sub(search.call(&row));
         }
-    }
+        if steps > 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    search.found.cut |= steps == 0;
     search.found
 }
 
 /// Where calls and contested stretches begin and end, within those stretches.
-fn borders(trace: &Trace, runs: &[&Run], grain: Grain, contested: &[(u64, u64)]) -> Vec<u64> {
+fn borders(calls: &Calls<'_>, grain: Grain, contested: &[(u64, u64)]) -> Vec<u64> {
     const BATCH: usize = 1 << 20;
     let mut borders: Vec<u64> = contested.iter().flat_map(|range| [range.0, range.1]).collect();
     let mut sorted = 0;
-    let rows = runs.iter().flat_map(|run| trace.calls(run)).map(|row| grain.widen(row));
-    for row in rows.filter(|row| holds(contested, row)) {
+    let mut last = (0, 0);
+    calls.each(|row| {
+        let row = grain.widen(row);
+        let both = (row.offset, row.stop());
+        // Many a call uses the stripe of the one before.
+        if both == last || !holds(contested, &row) {
+            return;
+        }
+        last = both;
         borders.extend([row.offset, row.stop()]);
         // Most calls share their borders with others.
         if borders.len() >= sorted + BATCH {
-            borders.sort();
+            borders.sort_unstable();
             borders.dedup();
             sorted = borders.len();
         }
-    }
-    borders.sort();
+    });
+    borders.sort_unstable();
     borders.dedup();
     borders
 }
@@ -272,9 +280,10 @@ impl Hazard {
 #[cfg(test)]
 mod tests {
     use super::{Conflicts, Grain};
+    use crate::pattern::calls::Calls;
     use crate::pattern::random;
     use crate::pattern::traced::contested;
-    use crate::{Direction, Layer, Run, Thresholds, Trace, TraceRow};
+    use crate::{Direction, Layer, Thresholds, Trace, TraceRow};
     use netra_event::RecordId;
     use proptest::prelude::*;
 
@@ -286,9 +295,9 @@ mod tests {
         let mut trace = Trace::default();
         trace.file(RecordId(1));
         rows.iter().for_each(|row| trace.push(*row));
-        let runs: Vec<&Run> = trace.runs().iter().collect();
-        let contested = contested(&trace, &runs, grain);
-        super::conflicts(&trace, &runs, grain, &contested, None, &Thresholds::default())
+        let calls = Calls::of(&trace, trace.runs().iter().collect());
+        let contested = contested(&calls, grain);
+        super::conflicts(&calls, grain, &contested, None, &Thresholds::default())
     }
 
     fn row(rank: u32, direction: Direction, at: (f64, f64), offset: u64, length: u64) -> TraceRow {

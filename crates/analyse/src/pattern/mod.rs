@@ -1,12 +1,13 @@
 //! Patterns: what only the order of single calls, or the spread over ranks, can show.
 //!
-//! Calls are read from packed runs, several times if need be, and never copied as a whole.
+//! Calls are read from packed runs, those of a file once ([`calls`]), and never copied as a whole.
 
 mod block;
+mod calls;
 mod conflict;
 mod cover;
 mod lone;
-mod parallel;
+pub(crate) mod parallel;
 mod phase;
 mod size;
 mod spread;

@@ -39,9 +39,35 @@ pub(crate) fn map<T: Sync, R: Send>(
     done.into_iter().map(|result| result.1).collect()
 }
 
+/// Two pieces of work about so many calls, at the same time where that is worth a thread.
+pub(crate) fn both<A: Send, B>(
+    calls: usize,
+    one: impl FnOnce() -> A + Send,
+    other: impl FnOnce() -> B,
+) -> (A, B) {
+    if calls < FEW {
+        return (one(), other());
+    }
+    thread::scope(|scope| {
+        let one = scope.spawn(one);
+        let other = other();
+        match one.join() {
+            Ok(one) => (one, other),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::map;
+    use super::{both, map};
+
+    #[test]
+    fn two_pieces_of_work_are_both_done() {
+        for calls in [10, 1 << 20] {
+            assert_eq!(both(calls, || 2 + 2, || "four"), (4, "four"));
+        }
+    }
 
     #[test]
     fn results_keep_the_order() {

@@ -7,12 +7,14 @@
 //! [`Thresholds::phase_gap_share`] of the traced time always does.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 use netra_event::Rank;
 
+use super::calls::Calls;
 use super::lone::{Finder, Longest, Share};
 use super::{median, parallel};
-use crate::{Direction, Layer, Run, Thresholds, Trace, TraceRow};
+use crate::{Direction, Layer, Thresholds, Trace, TraceRow};
 
 /// One burst.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,10 +31,21 @@ pub struct Phase {
     pub bytes_written: u64,
     /// Ranks that took part.
     pub ranks: u64,
+    /// Seconds that ranks were in calls, added up.
+    pub busy: f64,
     /// The rank that was busy for the shortest time, and for how long.
     pub fastest: (Rank, f64),
     /// The rank that was busy for the longest time, and for how long.
     pub slowest: (Rank, f64),
+}
+
+impl Phase {
+    /// How many ranks were in calls at a time, on the average; none where it took no time.
+    #[must_use]
+    pub fn concurrency(&self) -> f64 {
+        let span = self.end - self.start;
+        if span > 0.0 { (self.busy / span).min(self.ranks as f64) } else { 0.0 }
+    }
 }
 
 /// The phases of a set of calls.
@@ -92,8 +105,9 @@ pub fn phases(trace: &Trace, limit: &Thresholds) -> Option<Phases> {
     if layers.len() > 1 {
         sets.extend(layers.iter().map(|layer| Set::of(Some(*layer))));
     }
-    let alone = separate(trace, &mut sets, limit);
-    let (mut lists, shares) = gather(trace, &sets, limit);
+    let calls = Calls::of(trace, trace.runs().iter().collect());
+    let alone = separate(&calls, &mut sets, limit);
+    let (mut lists, shares) = gather(&calls, &sets, limit);
     let job = lists.remove(0);
     let lists = if layers.len() > 1 { lists } else { vec![job.clone()] };
     Some(Phases {
@@ -104,14 +118,15 @@ pub fn phases(trace: &Trace, limit: &Thresholds) -> Option<Phases> {
 }
 
 /// Finds where the phases of every set begin, and who is alone: one look at all calls in order.
-fn separate(trace: &Trace, sets: &mut [Set], limit: &Thresholds) -> Finder {
+fn separate(calls: &Calls<'_>, sets: &mut [Set], limit: &Thresholds) -> Finder {
     let mut alone = Finder::new(limit.floor_seconds.0);
-    for row in trace.in_order(trace.runs()) {
-        for set in sets.iter_mut().filter(|set| set.holds(&row)) {
-            set.quiet.see(&row, limit);
+    calls.each_in_order(|row| {
+        for set in sets.iter_mut().filter(|set| set.holds(row)) {
+            set.quiet.see(row, limit);
         }
-        alone.see(&row);
-    }
+        alone.see(row);
+        ControlFlow::Continue(())
+    });
     for set in sets {
         (set.gap, set.starts) = std::mem::take(&mut set.quiet).borders(limit);
     }
@@ -120,17 +135,15 @@ fn separate(trace: &Trace, sets: &mut [Set], limit: &Thresholds) -> Finder {
 
 /// The phases of every set, and what each rank did: a second look, rank by rank.
 fn gather(
-    trace: &Trace,
+    calls: &Calls<'_>,
     sets: &[Set],
     limit: &Thresholds,
 ) -> (Vec<PhaseList>, BTreeMap<u32, Share>) {
     let mut bursts: Vec<Vec<Burst>> =
         sets.iter().map(|set| vec![Burst::default(); set.starts.len() + 1]).collect();
-    let mut ranks: Vec<&Run> = trace.runs().iter().collect();
-    ranks.sort_by_key(|run| run.rank);
-    let ranks: Vec<&[&Run]> = ranks.chunk_by(|a, b| a.rank == b.rank).collect();
+    let ranks = calls.by_rank();
     let mut shares: BTreeMap<u32, Share> = BTreeMap::new();
-    for parts in parallel::map(&ranks, trace.len(), |runs| one_rank(trace, runs, sets)) {
+    for parts in parallel::map(&ranks, calls.len(), |runs| one_rank(calls, runs, sets)) {
         for (_, part) in parts.first().into_iter().flatten() {
             let share = shares.entry(part.rank).or_default();
             share.calls += part.calls;
@@ -204,13 +217,13 @@ struct Part {
 }
 
 /// One rank's parts in the phases of every set.
-fn one_rank(trace: &Trace, runs: &[&Run], sets: &[Set]) -> Vec<Vec<(usize, Part)>> {
+fn one_rank(calls: &Calls<'_>, runs: &[usize], sets: &[Set]) -> Vec<Vec<(usize, Part)>> {
     let mut parts: Vec<Vec<(usize, Part)>> = vec![Vec::new(); sets.len()];
-    for row in trace.in_order(runs.iter().copied()) {
-        for (set, parts) in sets.iter().zip(&mut parts).filter(|(set, _)| set.holds(&row)) {
-            add(parts, &set.starts, &row);
+    calls.each_in_order_of(runs, |row| {
+        for (set, parts) in sets.iter().zip(&mut parts).filter(|(set, _)| set.holds(row)) {
+            add(parts, &set.starts, row);
         }
-    }
+    });
     parts
 }
 
@@ -243,6 +256,7 @@ struct Burst {
     calls: u64,
     bytes: [[u64; 3]; 2],
     ranks: u64,
+    busy: f64,
     /// Of equals the lowest rank, which comes first.
     fastest: Option<(Rank, f64)>,
     slowest: Option<(Rank, f64)>,
@@ -256,6 +270,7 @@ impl Burst {
         let sums = self.bytes.iter_mut().flatten().zip(part.bytes.iter().flatten());
         sums.for_each(|(sum, bytes)| *sum = sum.saturating_add(*bytes));
         self.ranks += 1;
+        self.busy += part.busy;
         let mine = (Rank(i64::from(part.rank)), part.busy);
         if self.fastest.is_none_or(|fastest| part.busy < fastest.1) {
             self.fastest = Some(mine);
@@ -276,6 +291,7 @@ impl Burst {
             bytes_read: moved(self.bytes[0]),
             bytes_written: moved(self.bytes[1]),
             ranks: self.ranks,
+            busy: self.busy,
             fastest: self.fastest?,
             slowest: self.slowest?,
         })
@@ -425,6 +441,11 @@ mod tests {
                     .filter_map(|rank| Some((Rank(i64::from(rank)), busy(&trace, phase, rank)?)))
                     .collect();
                 prop_assert_eq!(phase.ranks, times.len() as u64);
+                let busy = times.iter().fold(0.0, |sum, time| sum + time.1);
+                prop_assert_eq!(phase.busy, busy);
+                let span = phase.end - phase.start;
+                let at_a_time = if span > 0.0 { busy / span } else { 0.0 };
+                prop_assert!((phase.concurrency() - at_a_time).abs() < 1e-9);
                 let most = times.iter().map(|time| time.1).fold(0.0, f64::max);
                 let least = times.iter().map(|time| time.1).fold(f64::INFINITY, f64::min);
                 let first = |wanted: f64| times.iter().find(|time| time.1 == wanted).unwrap().0;

@@ -66,6 +66,10 @@ fn traced(job: &Job, direction: Direction) -> Vec<(u64, u64)> {
     let mut counts: HashMap<u64, u64> = HashMap::new();
     let runs = job.trace.runs().iter();
     for run in runs.filter(|run| run.layer == Layer::Posix && run.direction == direction) {
+        if run.lengths.0 == run.lengths.1 {
+            *counts.entry(run.lengths.0).or_default() += u64::from(run.calls);
+            continue;
+        }
         // Calls of a run are mostly of one size: it is looked up when it changes.
         let (mut size, mut calls) = (0, 0);
         for row in job.trace.calls(run) {

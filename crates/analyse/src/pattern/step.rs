@@ -7,7 +7,8 @@
 
 use std::collections::HashMap;
 
-use crate::{Run, Trace, TraceRow};
+use super::calls::Calls;
+use crate::{Direction, TraceRow};
 
 /// The steps of all ranks through one file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -36,16 +37,11 @@ impl Steps {
 }
 
 /// Looks at runs of one file, layer and direction.
-pub(super) fn steps(trace: &Trace, runs: &[&Run]) -> Steps {
-    let mut runs = runs.to_vec();
-    runs.sort_by_key(|run| run.rank);
+pub(super) fn steps(calls: &Calls<'_>, way: Direction) -> Steps {
     let mut walk = Walk::default();
-    for of_rank in runs.chunk_by(|a, b| a.rank == b.rank) {
+    for runs in calls.by_rank_that(way) {
         walk.last = None;
-        match of_rank {
-            [one] => trace.calls(one).for_each(|row| walk.to(&row)),
-            several => trace.in_order(several.iter().copied()).for_each(|row| walk.to(&row)),
-        }
+        calls.each_in_order_of(&runs, |row| walk.to(row));
     }
     let most =
         walk.strides.iter().max_by_key(|(stride, times)| (**times, std::cmp::Reverse(**stride)));
@@ -111,14 +107,14 @@ impl Walk {
 #[cfg(test)]
 mod tests {
     use super::{Steps, steps};
+    use crate::pattern::calls::Calls;
     use crate::pattern::random;
-    use crate::{Direction, Layer, Run, Trace, TraceRow};
+    use crate::{Direction, Layer, Trace, TraceRow};
     use netra_event::RecordId;
     use proptest::prelude::*;
 
-    fn of(trace: &Trace) -> Steps {
-        let runs: Vec<&Run> = trace.runs().iter().collect();
-        steps(trace, &runs)
+    fn of(trace: &Trace, way: Direction) -> Steps {
+        steps(&Calls::of(trace, trace.runs().iter().collect()), way)
     }
 
     #[test]
@@ -138,7 +134,10 @@ mod tests {
             });
         }
         // Three blocks of each of four ranks: two steps of 400 bytes each.
-        assert_eq!(of(&trace), Steps { strided: 8, stride: 400, ..Steps::default() });
+        assert_eq!(
+            of(&trace, Direction::Write),
+            Steps { strided: 8, stride: 400, ..Steps::default() }
+        );
     }
 
     /// Every step against its two neighbours.
@@ -182,7 +181,7 @@ mod tests {
                     part.file(RecordId(11));
                     let wanted = |row: &TraceRow| row.file == file && row.direction == direction;
                     trace.rows().filter(wanted).for_each(|row| part.push(row));
-                    prop_assert_eq!(of(&part), by_pairs(&part));
+                    prop_assert_eq!(of(&part, direction), by_pairs(&part));
                 }
             }
         }

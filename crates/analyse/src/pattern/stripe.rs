@@ -5,7 +5,8 @@
 
 use std::collections::HashMap;
 
-use crate::{Run, Trace, TraceRow};
+use super::calls::Calls;
+use crate::{Direction, TraceRow};
 
 /// Shared stripes of one file.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -26,38 +27,40 @@ pub struct SharedStripes {
 const SEVERAL: u32 = u32::MAX;
 
 /// Looks at the writes of one file.
-pub(super) fn shared_stripes(trace: &Trace, writes: &[&Run], stripe_size: u64) -> SharedStripes {
+pub(super) fn shared_stripes(calls: &Calls<'_>, stripe_size: u64) -> SharedStripes {
     let mut found = SharedStripes { stripe_size, ..SharedStripes::default() };
     if stripe_size == 0 {
         return found;
     }
-    let rows = || writes.iter().flat_map(|run| trace.calls(run)).filter(|row| row.length > 0);
     let mut stripes: HashMap<u64, u32> = HashMap::new();
-    for row in rows() {
-        for stripe in partial(&row, stripe_size).into_iter().flatten() {
+    calls.each_that(Direction::Write, |row| {
+        for stripe in partial(row, stripe_size).into_iter().flatten() {
             let writer = stripes.entry(stripe).or_insert(row.rank);
             if *writer != row.rank {
                 *writer = SEVERAL;
             }
         }
-    }
+    });
     found.partial = stripes.len() as u64;
     found.shared = stripes.values().filter(|writer| **writer == SEVERAL).count() as u64;
     if found.shared == 0 {
         return found;
     }
-    for row in rows() {
-        let shared = |stripe: &u64| stripes.get(stripe) == Some(&SEVERAL);
-        if partial(&row, stripe_size).iter().flatten().any(shared) {
+    let shared = |stripe: &u64| stripes.get(stripe) == Some(&SEVERAL);
+    calls.each_that(Direction::Write, |row| {
+        if partial(row, stripe_size).iter().flatten().any(shared) {
             found.calls += 1;
             found.rank_seconds += row.took();
         }
-    }
+    });
     found
 }
 
 /// The stripes that a call writes only in part: its first, its last, or none.
 fn partial(row: &TraceRow, size: u64) -> [Option<u64>; 2] {
+    if row.length == 0 {
+        return [None; 2];
+    }
     let (first, last) = (row.offset / size, (row.stop() - 1) / size);
     let ends_within = !row.stop().is_multiple_of(size);
     let begins_within = !row.offset.is_multiple_of(size);
@@ -70,7 +73,8 @@ fn partial(row: &TraceRow, size: u64) -> [Option<u64>; 2] {
 #[cfg(test)]
 mod tests {
     use super::{SharedStripes, shared_stripes};
-    use crate::{Direction, Layer, Run, Trace, TraceRow};
+    use crate::pattern::calls::Calls;
+    use crate::{Direction, Layer, Trace, TraceRow};
     use netra_event::RecordId;
 
     /// Calls of (rank, offset, length), a second each, over stripes of 100 bytes.
@@ -90,8 +94,7 @@ mod tests {
                 length,
             });
         }
-        let runs: Vec<&Run> = trace.runs().iter().collect();
-        shared_stripes(&trace, &runs, 100)
+        shared_stripes(&Calls::of(&trace, trace.runs().iter().collect()), 100)
     }
 
     #[test]

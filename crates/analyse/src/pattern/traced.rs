@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use netra_event::RecordId;
 
 use super::block::{CommonBlocks, common_blocks};
+use super::calls::Calls;
 use super::conflict::{Conflicts, Grain, conflicts};
 use super::cover::{Cover, Ranges, bytes, common, union};
 use super::parallel;
 use super::step::{Steps, steps};
 use super::stripe::{SharedStripes, shared_stripes};
 use super::visible::Visible;
-use crate::{Commit, Direction, Job, Layer, Run, Thresholds, Trace};
+use crate::{Commit, Direction, Job, Layer, Run, Thresholds};
 
 /// One traced file.
 #[derive(Debug, Clone, PartialEq)]
@@ -128,68 +129,57 @@ impl Known<'_> {
     fn one(&self, runs: &[&Run]) -> FileTrace {
         let trace = &self.job.trace;
         let file = trace.files()[runs[0].file as usize];
-        let posix = of_layer(runs, Layer::Posix);
-        let [reads, writes] = both(&posix);
-        let sum = |runs: &[&Run]| -> u64 {
-            runs.iter()
-                .flat_map(|run| trace.calls(run))
-                .fold(0, |sum, row| sum.saturating_add(row.length))
-        };
-        let (read, written) =
-            (cover(trace, &reads, Grain::BYTE).0, cover(trace, &writes, Grain::BYTE));
+        let posix = Calls::of(trace, of_layer(runs, Layer::Posix));
+        let [read, written] = Direction::BOTH.map(|way| cover(&posix, way, Grain::BYTE));
         let visible = Visible::of(of_file(self.commits, file));
-        let again = used_again(&read, &written);
+        let again = used_again(&read.once, &written);
         let stripe = self.stripes.get(&file).copied().filter(|size| *size > 0);
         FileTrace {
             file,
-            bytes: [sum(&reads), sum(&writes)],
-            unique: [bytes(&read), bytes(&written.0)],
-            conflicts: conflicts(trace, &posix, Grain::BYTE, &again, visible.as_ref(), self.limit),
+            bytes: [read.all, written.all],
+            unique: [bytes(&read.once), bytes(&written.once)],
+            conflicts: conflicts(&posix, Grain::BYTE, &again, visible.as_ref(), self.limit),
             contention: stripe.and_then(|size| self.contention(&posix, size)),
-            steps: [steps(trace, &reads), steps(trace, &writes)],
-            mpiio: self.above(file, &of_layer(runs, Layer::Mpiio), stripe),
-            stripes: stripe.map(|size| shared_stripes(trace, &writes, size)),
-            common: common_blocks(trace, &reads, self.job.nprocs, self.limit),
+            steps: Direction::BOTH.map(|way| steps(&posix, way)),
+            stripes: stripe.map(|size| shared_stripes(&posix, size)),
+            common: common_blocks(&posix, self.job.nprocs, self.limit),
+            mpiio: self.above(file, of_layer(runs, Layer::Mpiio), stripe),
         }
     }
 
-    fn above(&self, file: RecordId, runs: &[&Run], stripe: Option<u64>) -> Option<AboveTrace> {
+    fn above(&self, file: RecordId, runs: Vec<&Run>, stripe: Option<u64>) -> Option<AboveTrace> {
         if runs.is_empty() {
             return None;
         }
-        let trace = &self.job.trace;
-        let steps = both(runs).map(|runs| steps(trace, &runs));
+        let calls = Calls::of(&self.job.trace, runs);
+        let steps = Direction::BOTH.map(|way| steps(&calls, way));
         // Older traces do not know offsets, and say zero.
-        let placed = runs.iter().flat_map(|run| trace.calls(run)).any(|row| row.offset > 0);
+        let mut placed = false;
+        calls.each(|row| placed |= row.offset > 0);
         if self.viewed.contains(&file) || !placed {
             return Some(AboveTrace { steps, ..AboveTrace::default() });
         }
-        let again = contested(trace, runs, Grain::BYTE);
+        let again = contested(&calls, Grain::BYTE);
         Some(AboveTrace {
             steps,
-            conflicts: Some(conflicts(trace, runs, Grain::BYTE, &again, None, self.limit)),
-            contention: stripe.and_then(|size| self.contention(runs, size)),
+            conflicts: Some(conflicts(&calls, Grain::BYTE, &again, None, self.limit)),
+            contention: stripe.and_then(|size| self.contention(&calls, size)),
         })
     }
 
     /// One rank has nobody to contend with.
-    fn contention(&self, runs: &[&Run], stripe_size: u64) -> Option<Contention> {
-        let first = runs.first()?;
-        runs.iter().find(|run| run.rank != first.rank)?;
-        let (trace, grain) = (&self.job.trace, Grain(stripe_size));
-        let again = contested(trace, runs, grain);
-        let conflicts = conflicts(trace, runs, grain, &again, None, self.limit);
+    fn contention(&self, calls: &Calls<'_>, stripe_size: u64) -> Option<Contention> {
+        let first = calls.runs().first()?;
+        calls.runs().iter().find(|run| run.rank != first.rank)?;
+        let grain = Grain(stripe_size);
+        let again = contested(calls, grain);
+        let conflicts = conflicts(calls, grain, &again, None, self.limit);
         Some(Contention { stripe_size, conflicts })
     }
 }
 
 fn of_layer<'a>(runs: &[&'a Run], layer: Layer) -> Vec<&'a Run> {
     runs.iter().copied().filter(|run| run.layer == layer).collect()
-}
-
-/// Reads and writes.
-fn both<'a>(runs: &[&'a Run]) -> [Vec<&'a Run>; 2] {
-    Direction::BOTH.map(|way| runs.iter().copied().filter(|run| run.direction == way).collect())
 }
 
 /// Those of one file, among commits that are ordered by file.
@@ -199,23 +189,34 @@ fn of_file(commits: &[Commit], file: RecordId) -> &[Commit] {
     commits.get(first..behind).unwrap_or(&[])
 }
 
-fn cover(trace: &Trace, runs: &[&Run], grain: Grain) -> (Ranges, Ranges) {
-    let mut cover = Cover::default();
-    for row in runs.iter().flat_map(|run| trace.calls(run)) {
+/// What calls of one direction touch.
+struct Covered {
+    /// Bytes that they moved, however often.
+    all: u64,
+    once: Ranges,
+    /// What more than one of them touched.
+    twice: Ranges,
+}
+
+fn cover(calls: &Calls<'_>, way: Direction, grain: Grain) -> Covered {
+    let (mut cover, mut all) = (Cover::default(), 0_u64);
+    calls.each_that(way, |row| {
+        all = all.saturating_add(row.length);
         cover.add(&grain.widen(row));
-    }
-    cover.ranges()
+    });
+    let (once, twice) = cover.ranges();
+    Covered { all, once, twice }
 }
 
 /// Bytes that are written and read, or written twice.
-fn used_again(read: &Ranges, written: &(Ranges, Ranges)) -> Ranges {
-    union(&written.1, &common(&written.0, read))
+fn used_again(read: &Ranges, written: &Covered) -> Ranges {
+    union(&written.twice, &common(&written.once, read))
 }
 
-/// The same of some runs.
-pub(super) fn contested(trace: &Trace, runs: &[&Run], grain: Grain) -> Ranges {
-    let [reads, writes] = both(runs);
-    used_again(&cover(trace, &reads, grain).0, &cover(trace, &writes, grain))
+/// The same of some calls.
+pub(super) fn contested(calls: &Calls<'_>, grain: Grain) -> Ranges {
+    let [read, written] = Direction::BOTH.map(|way| cover(calls, way, grain));
+    used_again(&read.once, &written)
 }
 
 /// Stripe sizes of files on Lustre, block sizes of files on GPFS.

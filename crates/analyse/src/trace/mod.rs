@@ -77,6 +77,10 @@ pub struct Run {
     pub direction: Direction,
     /// Calls.
     pub calls: u32,
+    /// Bytes of all calls.
+    pub bytes: u64,
+    /// The shortest and the longest call, in bytes.
+    pub lengths: (u64, u64),
     /// The largest of their ends, in nanoseconds.
     last_end: i64,
     /// Where its bytes begin.
@@ -143,6 +147,8 @@ impl Trace {
         let took = end.saturating_sub(start);
         self.writer.put(block, start, took, (row.offset, row.length), place);
         run.calls += 1;
+        run.bytes = run.bytes.saturating_add(row.length);
+        run.lengths = (run.lengths.0.min(row.length), run.lengths.1.max(row.length));
         run.last_end = run.last_end.max(end);
         self.len += 1;
     }
@@ -157,9 +163,28 @@ impl Trace {
         let block = self.blocks.len() as u32 - 1;
         let at = self.blocks.last().map_or(0, Vec::len) as u32;
         let &TraceRow { file, rank, layer, direction, .. } = row;
-        let calls = 0;
-        self.runs.push(Run { file, rank, layer, direction, calls, last_end: i64::MIN, block, at });
+        let (calls, bytes, lengths, last_end) = (0, 0, (u64::MAX, 0), i64::MIN);
+        self.runs.push(Run {
+            file,
+            rank,
+            layer,
+            direction,
+            calls,
+            bytes,
+            lengths,
+            last_end,
+            block,
+            at,
+        });
         self.writer = Writer::default();
+    }
+
+    /// Forgets the calls of runs that are not wanted. Nothing can be added to what was the last run.
+    pub fn retain(&mut self, wanted: impl FnMut(&Run) -> bool) {
+        self.runs.retain(wanted);
+        self.len = self.runs.iter().map(|run| run.calls as usize).sum();
+        // What comes next begins a run, behind the bytes that are there.
+        self.writer.start = i64::MAX;
     }
 
     /// The runs, in the order in which they were added.
@@ -360,6 +385,13 @@ mod tests {
                 .collect();
             rows.iter().for_each(|row| trace.push(*row));
             prop_assert_eq!(trace.rows().collect::<Vec<_>>(), rows.clone());
+            for run in trace.runs() {
+                let lengths = || trace.calls(run).map(|row| row.length);
+                let bytes = lengths().fold(0, u64::saturating_add);
+                prop_assert_eq!((run.bytes, run.calls as usize), (bytes, lengths().count()));
+                let both = (lengths().min().unwrap(), lengths().max().unwrap());
+                prop_assert_eq!(run.lengths, both);
+            }
             let ordered: Vec<TraceRow> = trace.in_order(trace.runs()).collect();
             let mut want = rows;
             want.sort_by(|a, b| a.start.total_cmp(&b.start));

@@ -45,42 +45,40 @@ struct Place {
 impl Columns {
     pub(super) fn u8s(&mut self, name: &str, values: &[u8]) {
         self.place(name, "u8", values.len(), false, None);
-        self.planes(values.iter().map(|value| [*value]));
+        self.write(values);
     }
 
     pub(super) fn u16s(&mut self, name: &str, values: &[u16]) {
         self.place(name, "u16", values.len(), false, None);
-        self.planes(values.iter().map(|value| value.to_le_bytes()));
+        self.planes(values, u16::to_le_bytes);
     }
 
-    pub(super) fn f32s(&mut self, name: &str, values: impl Iterator<Item = f32> + Clone) {
-        self.place(name, "f32", values.clone().count(), false, None);
-        self.planes(values.map(f32::to_le_bytes));
+    pub(super) fn f32s(&mut self, name: &str, values: &[f32]) {
+        self.place(name, "f32", values.len(), false, None);
+        self.planes(values, f32::to_le_bytes);
     }
 
     /// Differences from value to value, which are small in ordered columns; they wrap around.
-    pub(super) fn u32s(&mut self, name: &str, values: impl Iterator<Item = u32> + Clone) {
-        self.place(name, "u32", values.clone().count(), true, None);
-        self.planes(differences(values).map(u32::to_le_bytes));
+    pub(super) fn u32s(&mut self, name: &str, values: impl Iterator<Item = u32>) {
+        let values: Vec<u32> = differences(values).collect();
+        self.place(name, "u32", values.len(), true, None);
+        self.planes(&values, u32::to_le_bytes);
     }
 
-    pub(super) fn u64s(&mut self, name: &str, values: impl Iterator<Item = u64> + Clone) {
-        self.place(name, "u64", values.clone().count(), false, None);
-        self.planes(values.map(u64::to_le_bytes));
+    pub(super) fn u64s(&mut self, name: &str, values: impl Iterator<Item = u64>) {
+        let values: Vec<u64> = values.collect();
+        self.place(name, "u64", values.len(), false, None);
+        self.planes(&values, u64::to_le_bytes);
     }
 
     /// Seconds in steps of a 2^32th of the longest, which is finer than any clock in a log.
-    pub(super) fn seconds(
-        &mut self,
-        name: &str,
-        longest: f64,
-        values: impl Iterator<Item = f64> + Clone,
-    ) {
+    pub(super) fn seconds(&mut self, name: &str, longest: f64, values: impl Iterator<Item = f64>) {
         let tick = if longest > 0.0 { longest / f64::from(u32::MAX) } else { 1.0 };
-        self.place(name, "ticks", values.clone().count(), true, Some(tick));
         // The cast saturates: a time outside the axis stands at its border.
-        let ticks = values.map(move |value| (value / tick).round() as u32);
-        self.planes(differences(ticks).map(u32::to_le_bytes));
+        let ticks = differences(values.map(|value| (value / tick).round() as u32));
+        let ticks: Vec<u32> = ticks.collect();
+        self.place(name, "ticks", ticks.len(), true, Some(tick));
+        self.planes(&ticks, u32::to_le_bytes);
     }
 
     fn place(
@@ -94,23 +92,23 @@ impl Columns {
         self.places.push(Place { name: name.to_owned(), kind, at: self.at, count, delta, tick });
     }
 
-    fn planes<const N: usize>(&mut self, values: impl Iterator<Item = [u8; N]> + Clone) {
+    /// The first bytes of all values, then all second ones, and so on.
+    fn planes<T: Copy, const N: usize>(&mut self, values: &[T], bytes: impl Fn(T) -> [u8; N]) {
+        let mut chunk = std::mem::take(&mut self.chunk);
         for plane in 0..N {
-            for value in values.clone() {
-                self.chunk.push(value[plane]);
-                if self.chunk.len() == CHUNK {
-                    self.flush();
-                }
+            for part in values.chunks(CHUNK) {
+                chunk.clear();
+                chunk.extend(part.iter().map(|value| bytes(*value)[plane]));
+                self.write(&chunk);
             }
         }
-        self.flush();
+        self.chunk = chunk;
     }
 
-    fn flush(&mut self) {
-        self.at += self.chunk.len();
+    fn write(&mut self, bytes: &[u8]) {
+        self.at += bytes.len();
         // Into memory, which takes everything.
-        let _written: Result<()> = self.packed.write_all(&self.chunk);
-        self.chunk.clear();
+        let _written: Result<()> = self.packed.write_all(bytes);
     }
 
     /// Where everything lies.
@@ -142,7 +140,7 @@ impl Columns {
     }
 }
 
-fn differences(values: impl Iterator<Item = u32> + Clone) -> impl Iterator<Item = u32> + Clone {
+fn differences(values: impl Iterator<Item = u32>) -> impl Iterator<Item = u32> {
     values.scan(0u32, |before, value| {
         let difference = value.wrapping_sub(*before);
         *before = value;

@@ -143,6 +143,7 @@ fn trust<W: Write>(json: Out<'_, '_, W>, job: &Job, facts: &Facts) -> Result<()>
     number(json, "summed", trust.summed)?;
     list(json, "caveats", &trust.caveats(), |json, says| json.text(says))?;
     list(json, "unknown", &trust.unknown, |json, says| json.text(says))?;
+    list(json, "aside", trust.aside.iter(), |json, aside| json.text(&aside.says()))?;
     list(json, "modules", &job.modules, |json, module| json.text(module.name()))?;
     json.close('}')
 }
@@ -299,14 +300,15 @@ fn ranks<W: Write>(
     facts: &Facts,
     columns: &mut Columns,
 ) -> Result<()> {
-    // A rank that does not fit is none; records of all ranks are not in here.
+    // A rank that does not fit is none.
     let known = facts
         .ranks
         .by_rank
         .iter()
         .filter_map(|(rank, one)| Some((u32::try_from(rank.0).ok()?, one)));
     columns.u32s("ranks.rank", known.clone().map(|one| one.0));
-    columns.f32s("ranks.seconds", known.clone().map(|one| one.1.seconds as f32));
+    let seconds: Vec<f32> = known.clone().map(|one| one.1.seconds as f32).collect();
+    columns.f32s("ranks.seconds", &seconds);
     columns.u64s("ranks.bytes", known.clone().map(|one| one.1.bytes));
     columns.u64s("ranks.reads", known.clone().map(|one| one.1.reads));
     columns.u64s("ranks.writes", known.clone().map(|one| one.1.writes));
@@ -325,6 +327,7 @@ fn ranks<W: Write>(
     json.key("ranks")?;
     json.open('{')?;
     truth(json, "complete", facts.ranks.complete)?;
+    truth(json, "counted", facts.ranks.counted)?;
     number(json, "count", known.count() as u64)?;
     list(json, "hosts", hosts.keys(), |json, host| json.text(host))?;
     for key in ["rank", "seconds", "bytes", "reads", "writes", "host"] {

@@ -45,8 +45,8 @@ fn timeline<W: Write>(json: Out<'_, '_, W>, detail: &Detail, columns: &mut Colum
     for lane in lanes {
         let name = format!("timeline.{}.{}", lane.layer.name(), lane.direction.verb());
         let (busy, bytes) = (format!("{name}.busy"), format!("{name}.bytes"));
-        columns.f32s(&busy, lane.busy.iter().copied());
-        columns.f32s(&bytes, lane.bytes.iter().copied());
+        columns.f32s(&busy, &lane.busy);
+        columns.f32s(&bytes, &lane.bytes);
         json.open('{')?;
         for (key, value) in [
             ("layer", lane.layer.name()),
@@ -71,7 +71,7 @@ fn grid<W: Write>(json: Out<'_, '_, W>, grid: &Grid, columns: &mut Columns) -> R
             .u8s(&name(direction.verb()), &grid.busy[usize::from(direction == Direction::Write)]);
     }
     columns.u16s(&name("busiest"), &grid.busiest);
-    columns.f32s(&name("bytes"), grid.bytes.iter().copied());
+    columns.f32s(&name("bytes"), &grid.bytes);
     json.open('{')?;
     for (key, value) in [("layer", grid.layer.name()), ("basis", grid.basis.name())] {
         json.key(key)?;

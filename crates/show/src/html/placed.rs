@@ -104,7 +104,7 @@ fn targets<W: Write>(json: Out<'_, '_, W>, targets: &Targets, columns: &mut Colu
     number(json, "per_row", targets.per_row as u64)?;
     number(json, "bins", targets.bins as u64)?;
     for (part, values) in ["read", "write"].into_iter().zip(&targets.bytes) {
-        columns.f32s(&name(part), values.iter().copied());
+        columns.f32s(&name(part), values);
         text(json, part, &name(part))?;
     }
     list(json, "list", &targets.list, target)?;
@@ -127,7 +127,7 @@ fn servers<W: Write>(
     list(json, "names", &servers.names, |json, name| json.text(name))?;
     for (part, values) in ["read", "write"].into_iter().zip(&servers.bytes) {
         let column = format!("{name}.{part}");
-        columns.f32s(&column, values.iter().copied());
+        columns.f32s(&column, values);
         text(json, part, &column)?;
     }
     json.close('}')
@@ -157,7 +157,7 @@ fn nodes<W: Write>(json: Out<'_, '_, W>, nodes: &Nodes, columns: &mut Columns) -
     let parts = [&nodes.bytes, &nodes.calls].into_iter().flatten();
     for (part, values) in ["read", "write", "reads", "writes"].into_iter().zip(parts) {
         let name = format!("nodes.{part}");
-        columns.f32s(&name, values.iter().copied());
+        columns.f32s(&name, values);
         text(json, part, &name)?;
     }
     json.close('}')

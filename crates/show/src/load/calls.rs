@@ -8,7 +8,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use netra_analyse::{
-    Act, Commit, Direction, FunctionUse, Job, Layer, Ledger, Opening, Place, SiteUse, TraceRow,
+    Act, Commit, Direction, FunctionUse, Job, Layer, Ledger, Opening, Place, SiteUse, Threaded,
+    TraceRow, is_of_mpi,
 };
 use netra_event::{Function, Kind, Loss, RecordId};
 
@@ -37,6 +38,8 @@ pub(super) struct Seen {
     pub(super) number: u32,
     /// The number of the enclosing call of the same thread, or 0.
     pub(super) parent: u32,
+    /// Whether another thread than the first of its process made it.
+    pub(super) behind: bool,
 }
 
 /// What is added up over processes.
@@ -49,6 +52,8 @@ pub(super) struct Sums {
     ledger: Ledger,
     dropped: BTreeMap<Loss, u64>,
     threads: u64,
+    /// By which thread bytes were moved, for each file of the trace.
+    threaded: Vec<Threaded>,
 }
 
 /// A function's use, with times that add up exactly.
@@ -150,6 +155,9 @@ impl Sums {
         match step {
             Step::Moved(row) => {
                 let row = TraceRow { file, rank, ..row };
+                if matches!(row.layer, Layer::Posix | Layer::Stdio) {
+                    self.add_threaded(&row, seen.behind);
+                }
                 let kind = (row.file, row.layer, row.direction);
                 process.moved.entry(kind).or_default().push((row, seen.place));
             }
@@ -165,6 +173,16 @@ impl Sums {
                 }
             }
             Step::Flushed(time) => commit(job, Commit { file: id, rank, act: Act::Sync, time }),
+        }
+    }
+
+    fn add_threaded(&mut self, row: &TraceRow, behind: bool) {
+        let file = row.file as usize;
+        if self.threaded.len() <= file {
+            self.threaded.resize(file + 1, Threaded::default());
+        }
+        if let Some(sum) = self.threaded.get_mut(file) {
+            sum.add(row, behind);
         }
     }
 
@@ -248,6 +266,7 @@ impl Sums {
             key(a).cmp(&key(b))
         });
         job.threads = Some(self.threads).filter(|threads| *threads > 0);
+        job.threaded = threaded(&self.threaded, job);
         let dropped: Vec<(Loss, u64)> =
             self.dropped.into_iter().filter(|(_, count)| *count > 0).collect();
         // What a setting keeps out is not missed.
@@ -257,6 +276,15 @@ impl Sums {
         job.ledger = Some(self.ledger);
         any
     }
+}
+
+/// The sum over files that are not MPI's own, where there are any.
+fn threaded(sums: &[Threaded], job: &Job) -> Option<Threaded> {
+    let name = |file: &RecordId| job.names.get(file).map_or("", String::as_str);
+    let files = job.trace.files().iter().zip(sums).filter(|(file, _)| !is_of_mpi(name(file)));
+    let mut whole = None;
+    files.for_each(|(_, sum)| whole.get_or_insert_with(Threaded::default).absorb(sum));
+    whole
 }
 
 /// Places by their frames, whatever order processes came in, and the new number of each.
@@ -377,7 +405,7 @@ fn moved(
 #[cfg(test)]
 mod tests {
     use super::{Below, Process, Seen, Sums};
-    use netra_analyse::Job;
+    use netra_analyse::{Job, Threaded};
     use netra_event::{Function, RecordId};
 
     /// Places get their last numbers when all are known; calls and opens that were added before go along.
@@ -405,11 +433,13 @@ mod tests {
                 place,
                 number: 0,
                 parent: 0,
+                behind: start == 3,
             };
             sums.call(&mut job, &mut process, &mut Below::default(), &seen);
         }
         sums.end(&mut job, process);
         sums.finish(&mut job);
+        assert_eq!(job.threaded, Some(Threaded { first: [0, 16], others: [0, 8] }));
         let name = |place: Option<u32>| {
             place.map(|place| job.places[place as usize].frames[0].object.as_str())
         };

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use netra_analyse::{
-    COUNTED, Decoder, Direction, Heatmap, Job, Layer, Layout, Mount, PartialModule, TraceRow, Usage,
+    COUNTED, Decoder, Direction, Gather, Heatmap, Job, Layer, Layout, Mount, PartialModule,
+    TraceRow, Usage,
 };
 use netra_darshan::read::{self, Log, Lustre, Record};
 use netra_darshan::{Damage, Part, Reason, counter};
@@ -34,6 +35,7 @@ pub fn job(source: &str, log: &Log) -> (Job, Vec<Damage>) {
             _ => job.remarks.push(crate::sentence(damage)),
         }
     }
+    job.set_aside();
     (job, missing)
 }
 
@@ -81,23 +83,64 @@ fn usages(job: &mut Job, log: &Log, layer: Layer, missing: &mut Vec<Damage>) {
     let Some(table) = counter::current(layer.module()) else { return };
     let decoder = Decoder::new(layer, table.int, table.float);
     let mut records = log.records(layer.module());
-    let (first, mut keys) = (job.usages.len(), Vec::new());
+    let mut usages = Usages::of(layer);
     while let Some(record) = records.next_record() {
         let Record::Counters(counters) = record else { continue };
         let file = match counters.extra {
             read::Extra::File(file) => file,
             _ => counters.id,
         };
-        keys.push((counters.id, counters.rank));
-        job.usages.push(decoder.usage(file, counters.rank, counters.ints, counters.floats));
+        let usage = decoder.usage(file, counters.rank, counters.ints, counters.floats);
+        usages.add(counters.id, usage);
     }
-    in_order(&mut job.usages[first..], &keys);
+    usages.finish(job);
     missing.extend(records.damage().iter().cloned());
+}
+
+/// The records of a layer while they are read. In the end they do not depend on the order in which they came.
+pub(super) enum Usages {
+    /// One for each file and rank, with their keys.
+    Each(Vec<Usage>, Vec<(RecordId, Rank)>),
+    /// Many for each: data sets and variables in files.
+    Added(Gather),
+}
+
+impl Usages {
+    pub(super) fn of(layer: Layer) -> Usages {
+        match layer {
+            Layer::H5d | Layer::Pnetcdf => Usages::Added(Gather::default()),
+            _ => Usages::Each(Vec::new(), Vec::new()),
+        }
+    }
+
+    pub(super) fn add(&mut self, record: RecordId, usage: Usage) {
+        match self {
+            Usages::Added(gather) => gather.add(record, usage),
+            Usages::Each(usages, keys) => {
+                keys.push((record, usage.rank));
+                usages.push(usage);
+            }
+        }
+    }
+
+    pub(super) fn finish(self, job: &mut Job) {
+        match self {
+            Usages::Added(gather) => job.usages.extend(gather.finish()),
+            Usages::Each(mut usages, keys) => {
+                in_order(&mut usages, &keys);
+                if job.usages.is_empty() {
+                    job.usages = usages;
+                } else {
+                    job.usages.append(&mut usages);
+                }
+            }
+        }
+    }
 }
 
 /// Puts records into the order of their keys: sums do not depend on the order of records in a log, nor on that
 /// of rows in a table. Records are large and there are many, so each is moved once, and none where all stand right.
-pub(super) fn in_order(usages: &mut [Usage], keys: &[(RecordId, Rank)]) {
+fn in_order(usages: &mut [Usage], keys: &[(RecordId, Rank)]) {
     if keys.is_sorted() {
         return;
     }

@@ -76,7 +76,7 @@ fn process(sums: &mut Sums, job: &mut Job, view: &View<'_>, rank: Option<u32>, s
     }
     sums.places.enter(view);
     let mut process = Process::new(rank);
-    for lane in view.lanes() {
+    for (number, lane) in view.lanes().enumerate() {
         let dropped = Loss::ALL.iter().map(|&loss| (loss, lane.dropped(loss).0));
         let made = lane.calls().map(|of_function| of_function.1).fold(0, u64::saturating_add);
         sums.account(&mut process, made, lane.produced(), dropped, lane.calls());
@@ -95,6 +95,7 @@ fn process(sums: &mut Sums, job: &mut Job, view: &View<'_>, rank: Option<u32>, s
                 place: sums.places.of(event.site),
                 number: event.number,
                 parent: event.parent,
+                behind: number > 0,
             };
             sums.call(job, &mut process, &mut below, &seen);
         }

@@ -13,7 +13,7 @@ use netra_store::Result;
 use netra_store::recall::{Account, Called, Component, Head, Order, Recall};
 
 use super::calls::{Below, Process, Seen, Sums};
-use super::darshan::{count_nodes, hints, in_order};
+use super::darshan::{Usages, count_nodes, hints};
 
 /// Everything in a store that the analysis looks at.
 ///
@@ -48,6 +48,7 @@ pub async fn stored(recall: &Recall) -> Result<Job> {
     count_nodes(&mut job);
     job.partial = head.partial.iter().copied().map(PartialModule).collect();
     job.remarks.extend(head.remarks);
+    job.set_aside();
     Ok(job)
 }
 
@@ -93,18 +94,18 @@ fn run_time(head: &Head) -> Seconds {
 async fn usages(job: &mut Job, recall: &Recall, layer: Layer) -> Result<()> {
     let Some(table) = counter::current(layer.module()) else { return Ok(()) };
     let decoder = Decoder::new(layer, table.int, table.float);
-    let (first, mut keys) = (job.usages.len(), Vec::new());
+    let mut usages = Usages::of(layer);
     recall
         .records(layer.module(), &mut |kept| {
             let file = match kept.extra {
                 netra_darshan::read::Extra::File(file) => file,
                 _ => kept.id,
             };
-            keys.push((kept.id, kept.rank));
-            job.usages.push(decoder.usage(file, kept.rank, &kept.ints, &kept.floats));
+            let usage = decoder.usage(file, kept.rank, &kept.ints, &kept.floats);
+            usages.add(kept.id, usage);
         })
         .await?;
-    in_order(&mut job.usages[first..], &keys);
+    usages.finish(job);
     Ok(())
 }
 
@@ -248,6 +249,7 @@ fn seen(call: &Called<'_>, code: u16, start: i64) -> Seen {
         place: None,
         number: u32::try_from(call.number).unwrap_or(0),
         parent: u32::try_from(call.parent).unwrap_or(0),
+        behind: call.lane > 0,
     }
 }
 

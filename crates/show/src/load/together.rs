@@ -97,6 +97,12 @@ fn add(whole: &mut Job, job: Job, rank: usize, later: f64) {
         site
     }));
     whole.threads = whole.threads.max(job.threads);
+    if let Some(threaded) = &job.threaded {
+        whole.threaded.get_or_insert_default().absorb(threaded);
+    }
+    if let Some(aside) = &job.aside {
+        whole.aside.get_or_insert_default().absorb(aside);
+    }
     if let Some(ledger) = job.ledger {
         let sum = whole.ledger.get_or_insert_default();
         sum.calls += ledger.calls;

@@ -133,6 +133,19 @@ fn trust<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
         None => json.null()?,
     }
     number(json, "summed_records", trust.summed)?;
+    json.key("set_aside")?;
+    match &trust.aside {
+        Some(aside) => {
+            json.open('{')?;
+            text(json, "says", &aside.says())?;
+            number(json, "files", aside.files)?;
+            number(json, "bytes_read", aside.bytes_read)?;
+            number(json, "bytes_written", aside.bytes_written)?;
+            float(json, "rank_seconds", aside.rank_seconds)?;
+            json.close('}')?;
+        }
+        None => json.null()?,
+    }
     json.key("ledger")?;
     match &trust.ledger {
         Some(ledger) => {
@@ -230,6 +243,23 @@ fn facts<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
         number(json, "writes", one.writes)?;
         number(json, "bytes", one.bytes)?;
         float(json, "seconds", one.seconds)?;
+        json.close('}')
+    })?;
+    json.line()?;
+    list(json, "hosts", &facts.hosts, |json, node| {
+        json.open('{')?;
+        text(json, "name", &node.name)?;
+        number(json, "ranks", node.ranks)?;
+        number(json, "reads", node.reads)?;
+        number(json, "writes", node.writes)?;
+        number(json, "bytes", node.bytes)?;
+        float(json, "rank_seconds", node.rank_seconds)?;
+        json.key("slowest_rank")?;
+        match node.slowest {
+            Some((rank, _)) => json.int(rank.0)?,
+            None => json.null()?,
+        }
+        float(json, "slowest_seconds", node.slowest.map_or(0.0, |slowest| slowest.1))?;
         json.close('}')
     })?;
     json.line()?;
@@ -523,6 +553,8 @@ fn phase_list<W: Write>(json: Out<'_, '_, W>, name: &str, phases: &PhaseList) ->
         number(json, "bytes_read", phase.bytes_read)?;
         number(json, "bytes_written", phase.bytes_written)?;
         number(json, "ranks", phase.ranks)?;
+        float(json, "busy_rank_seconds", phase.busy)?;
+        float(json, "concurrency", phase.concurrency())?;
         integer(json, "fastest_rank", phase.fastest.0.0)?;
         float(json, "fastest_seconds", phase.fastest.1)?;
         integer(json, "slowest_rank", phase.slowest.0.0)?;

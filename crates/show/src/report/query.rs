@@ -24,7 +24,9 @@ impl<'a> Asked<'a> {
 
     /// The command that shows the rows; none where the job was not read from one log.
     pub(crate) fn command(&self, query: &Query) -> Option<String> {
-        if !self.source.ends_with(".darshan") {
+        let calls = !matches!(query.source, Source::Counters(..));
+        // Single calls can be chosen by their files, but not by what they are not about.
+        if !self.source.ends_with(".darshan") || calls && matches!(query.files, Files::Except(_)) {
             return None;
         }
         let mut line = match query.source {
@@ -45,6 +47,11 @@ impl<'a> Asked<'a> {
         };
         match &query.files {
             Files::All => {}
+            Files::Except(paths) => {
+                paths
+                    .iter()
+                    .for_each(|path| add(&mut line, " --path ", &word(&format!("!{path}"))));
+            }
             Files::These(paths) => {
                 paths.iter().for_each(|path| add(&mut line, " --path ", &word(path)));
             }
@@ -88,6 +95,10 @@ impl<'a> Asked<'a> {
         }
         match &query.files {
             Files::All => {}
+            Files::Except(paths) => {
+                let paths: Vec<String> = paths.iter().map(|path| quoted(path)).collect();
+                add(&mut sql, " AND file NOT IN (", &format!("{})", paths.join(", ")));
+            }
             Files::These(paths) => {
                 let paths: Vec<String> = paths.iter().map(|path| quoted(path)).collect();
                 add(&mut sql, " AND file IN (", &format!("{})", paths.join(", ")));

@@ -127,6 +127,9 @@ fn trust(report: &Report) -> String {
     if report.facts.phases.is_none() && !report.facts.layers.is_empty() {
         says.push_str("; single calls were not traced");
     }
+    if let Some(aside) = &trust.aside {
+        says.push_str(&format!("; {}", aside.says()));
+    }
     plain(says.as_bytes()).into_owned()
 }
 
