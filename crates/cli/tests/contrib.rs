@@ -91,7 +91,7 @@ fn the_prolog_records_every_task_but_not_against_somebodys_will() {
     assert_eq!(other["LD_PRELOAD"], format!("{library}:libm.so.6"));
     for leave in [
         ("NETRA", "off"),
-        ("LD_PRELOAD", "/opt/libdarshan.so"),
+        ("LD_PRELOAD", "libdarshan.so"),
         ("LD_PRELOAD", &library),
         ("NETRA_PRELOAD", "/nowhere/libnetra_preload.so"),
     ] {
