@@ -12,6 +12,7 @@ mod gallery;
 mod install;
 mod place;
 mod python;
+mod quote;
 mod step;
 mod symbols;
 mod test;
@@ -58,6 +59,11 @@ const COMMANDS: &[Command] = &[
         name: "bench",
         says: "measure, and keep the result in docs/measured",
         run: bench::run,
+    },
+    Command {
+        name: "quote",
+        says: "write what was measured into the documents that quote it",
+        run: quote::run,
     },
     Command {
         name: "install",

@@ -7,6 +7,7 @@ mod document;
 mod edge;
 mod hazard;
 mod insight;
+mod number;
 mod source;
 mod symbol;
 mod tree;
@@ -30,6 +31,7 @@ const RULES: &[fn(&Tree) -> Vec<Complaint>] = &[
     hazard::every_program_is_run,
     insight::every_rule_has_three_tests,
     insight::every_rule_is_in_the_reference,
+    number::are_those_measured,
     symbol::every_export_has_a_row,
 ];
 

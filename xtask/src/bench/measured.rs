@@ -89,7 +89,7 @@ impl Row {
     }
 }
 
-/// Prints the rows and keeps them in `docs/measured/`.
+/// Prints the rows, keeps them in `docs/measured/`, and makes the documents quote them.
 pub(crate) fn keep(benchmark: &str, rows: &[Row]) -> Result<()> {
     for row in rows {
         row.print();
@@ -107,7 +107,7 @@ pub(crate) fn keep(benchmark: &str, rows: &[Row]) -> Result<()> {
     let text = serde_json::to_string_pretty(&kept)? + "\n";
     fs::write(&path, text).with_context(|| format!("writing {}", path.display()))?;
     println!("kept in docs/measured/{benchmark}.json");
-    Ok(())
+    crate::quote::run(&[])
 }
 
 /// What the numbers depend on.
