@@ -87,7 +87,12 @@ def _series(pandas: Any, numbers: _netra.Numbers, holes: Optional[_netra.Numbers
     values = numpy.asarray(numbers)
     if texts is not None:
         # Plain texts: the first column of pandas' own kind of text would import half of pyarrow.
-        return pandas.Categorical.from_codes(values, pandas.Index(texts, dtype=object), validate=False)
+        categories = pandas.Index(texts, dtype=object)
+        try:
+            return pandas.Categorical.from_codes(values, categories, validate=False)
+        except TypeError:
+            # Before 2.1 pandas looks at all codes again.
+            return pandas.Categorical.from_codes(values, categories)
     if holes is None:
         return values
     if values.dtype.kind == "f":
