@@ -12,6 +12,7 @@ mod column;
 mod error;
 mod feed;
 mod frame;
+mod gather;
 mod log;
 mod patience;
 mod progress;

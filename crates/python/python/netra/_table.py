@@ -49,7 +49,7 @@ class Table:
     def to_pandas(self, *, progress: Progress = False) -> "pandas.DataFrame":
         """A ``pandas.DataFrame``; texts that repeat are categories, whole numbers with holes ``Int64`` or ``UInt64``.
 
-        Of a log it needs nothing but pandas, and copies nothing; of a store or server it needs pyarrow as well.
+        Of a log it needs nothing but pandas, and copies nothing; of a store or server texts need pyarrow as well.
         """
         library = _need("pandas", "to_pandas")
         with Telling(progress) as telling:
@@ -93,6 +93,9 @@ def _series(pandas: Any, numbers: _netra.Numbers, holes: Optional[_netra.Numbers
         except TypeError:
             # Before 2.1 pandas looks at all codes again.
             return pandas.Categorical.from_codes(values, categories)
+    if numbers.zone is not None:
+        # Counted in UTC, wherever they are at home.
+        return pandas.DatetimeIndex(values).tz_localize("UTC").tz_convert(numbers.zone)
     if holes is None:
         return values
     if values.dtype.kind == "f":
