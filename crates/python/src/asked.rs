@@ -5,7 +5,6 @@ use std::io::{self, BufReader, Read};
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use arrow_ipc::reader::StreamReader;
 use arrow_schema::{ArrowError, Schema, SchemaRef};
@@ -14,9 +13,8 @@ use pyo3::types::PyBytes;
 
 use crate::error::Error;
 use crate::feed::{End, Feed, Outlet};
+use crate::patience::DEAF;
 
-/// How long Python is not asked whether somebody pressed Ctrl-C.
-const DEAF: Duration = Duration::from_millis(50);
 /// What a program may say about itself.
 const SAYS: u64 = 1 << 20;
 

@@ -5,18 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
-use std::time::Duration;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::prelude::*;
 
 use crate::error;
+use crate::patience::DEAF;
 
 /// Batches that may wait.
 const AHEAD: usize = 4;
-/// How long Python is not asked whether somebody pressed Ctrl-C.
-const DEAF: Duration = Duration::from_millis(50);
 
 /// A batch, or why there is none.
 pub(crate) type Item = Result<RecordBatch, ArrowError>;

@@ -26,6 +26,8 @@ pub(crate) struct Numbers {
     kind: &'static str,
     address: usize,
     count: usize,
+    /// Where times are at home, if these are times that say so.
+    zone: Option<String>,
     /// The memory itself. Nobody here looks at it again: who has the array may write into it.
     _kept: Mutex<Box<dyn Send>>,
 }
@@ -41,13 +43,22 @@ impl Numbers {
         says.set_item("data", (self.address, false))?;
         Ok(says)
     }
+
+    #[getter]
+    fn zone(&self) -> Option<&str> {
+        self.zone.as_deref()
+    }
 }
 
 impl Numbers {
-    fn new<T: Send + 'static>(kind: &'static str, mut values: Vec<T>) -> Numbers {
+    pub(crate) fn new<T: Send + 'static>(kind: &'static str, mut values: Vec<T>) -> Numbers {
         let address = values.as_mut_ptr() as usize;
         let count = values.len();
-        Numbers { kind, address, count, _kept: Mutex::new(Box::new(values)) }
+        Numbers { kind, address, count, zone: None, _kept: Mutex::new(Box::new(values)) }
+    }
+
+    pub(crate) fn of_zone(self, zone: Option<String>) -> Numbers {
+        Numbers { zone, ..self }
     }
 }
 

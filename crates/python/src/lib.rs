@@ -2,7 +2,7 @@
 //! so that pandas, Polars, DuckDB and pyarrow take them without a copy.
 //!
 //! `log` opens, `scan` turns records into columns, `feed` does so in a thread of its own while the
-//! consumer works, `table` is what Python holds. What a table says is decided by the crates below;
+//! consumer works, `patience` waits for what comes in one piece, `table` is what Python holds. What a table says is decided by the crates below;
 //! nothing is computed here, and Python code (`python/netra`) only makes it convenient.
 #![deny(unsafe_code)]
 
@@ -12,7 +12,9 @@ mod column;
 mod error;
 mod feed;
 mod frame;
+mod gather;
 mod log;
+mod patience;
 mod progress;
 mod scan;
 mod sheet;

@@ -10,6 +10,7 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::error::{Error, about};
+use crate::patience;
 use crate::scan::{Scan, Source, Subject};
 use crate::sheet::Shape;
 use crate::table::Table;
@@ -164,7 +165,8 @@ impl Log {
         columns: Option<Vec<String>>,
     ) -> PyResult<Table> {
         let sources = self.sources.clone();
-        let heads = py.detach(|| subject.heads(&sources));
+        let heads = patience::wait(py, move |_| subject.heads(&sources))?;
+        let sources = self.sources.clone();
         let shape = Shape::new(&heads, columns.as_deref()).map_err(|name| {
             let known: Vec<&str> = heads.iter().map(|head| head.name.as_str()).collect();
             PyKeyError::new_err(format!(
@@ -180,17 +182,18 @@ impl Log {
     fn each(
         &self,
         py: Python<'_>,
-        say: impl Fn(&Source) -> std::io::Result<Vec<u8>> + Sync,
+        say: impl Fn(&Source) -> std::io::Result<Vec<u8>> + Send + 'static,
     ) -> PyResult<Vec<String>> {
-        let mut texts = Vec::new();
-        for source in &*self.sources {
-            let bytes = py
-                .detach(|| say(source))
-                .map_err(|error| Error::new_err(format!("{}: {error}", source.path)))?;
-            texts.push(String::from_utf8_lossy(&bytes).into_owned());
-            py.check_signals()?;
-        }
-        Ok(texts)
+        let sources = self.sources.clone();
+        patience::wait(py, move |is_wanted| {
+            let mut texts = Vec::new();
+            for source in sources.iter().take_while(|_| is_wanted()) {
+                let bytes = say(source).map_err(|error| format!("{}: {error}", source.path))?;
+                texts.push(String::from_utf8_lossy(&bytes).into_owned());
+            }
+            Ok(texts)
+        })?
+        .map_err(|says: String| Error::new_err(says))
     }
 }
 

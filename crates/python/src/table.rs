@@ -14,6 +14,7 @@ use crate::asked::{Asked, Way};
 use crate::cell::append;
 use crate::feed::Feed;
 use crate::frame::{self, Named};
+use crate::gather::Columns;
 use crate::progress::Progress;
 use crate::scan::{Cut, Scan};
 
@@ -105,10 +106,18 @@ impl Table {
         Ok(Table { origin: Origin::Held(batches, self.schema()) })
     }
 
-    /// The number of rows and the columns of a log's table for numpy, which takes them as they are; nothing of a
-    /// table that somebody else makes.
+    /// The number of rows and the columns for numpy, which takes them as they are; nothing of a table that somebody
+    /// else makes, and that has something else than numbers and times.
     #[pyo3(signature = (told=None))]
     fn frame(&self, py: Python<'_>, told: Told<'_, '_>) -> PyResult<Option<(usize, Vec<Named>)>> {
+        if let Origin::Asked(asked) = &self.origin {
+            let Some(mut columns) = Columns::begin(&asked.schema) else { return Ok(None) };
+            self.each(py, Cut::Often, None, |batch| {
+                py.detach(|| columns.take(&batch));
+                Ok(())
+            })?;
+            return columns.end(py).map(Some);
+        }
         let Origin::Scan(_) = &self.origin else { return Ok(None) };
         let mut whole = None;
         self.each(py, Cut::Narrow, told, |batch| {

@@ -51,6 +51,14 @@ def test_kinds_of_columns(wave):
     assert set(frame["operation"].cat.categories) == {"write", "read"} or set(frame["operation"]) == {"write"}
 
 
+def test_pandas_before_2_1_makes_the_same_categories(wave, monkeypatch):
+    expected = netra.open(wave).dxt("POSIX").to_pandas()
+    made = pandas.Categorical.from_codes
+    # It does not know the argument.
+    monkeypatch.setattr(pandas.Categorical, "from_codes", lambda codes, categories: made(codes, categories))
+    pandas.testing.assert_frame_equal(netra.open(wave).dxt("POSIX").to_pandas(), expected)
+
+
 def test_whole_numbers_with_holes_stay_whole(wave):
     # Only one of them says which thread it was.
     old = next(path for path in examples() if path.endswith("sample-dxt-simple.darshan"))

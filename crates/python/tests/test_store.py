@@ -91,6 +91,17 @@ def test_a_store_answers_as_the_program_does(store, wave):
     assert moved.to_dict() == {"moved": [log["length"].sum()]}
 
 
+def test_whole_numbers_with_holes_stay_whole(store):
+    table = netra.store(store, program=PROGRAM).sql(
+        "SELECT n, 1 AS one, m, n + 1 AS next FROM (VALUES (9007199254740993, 0.5), (NULL, NULL)) AS v(n, m)"
+    )
+    frame = table.to_pandas()
+    assert [(name, str(kind)) for name, kind in frame.dtypes.items()] == [
+        ("n", "Int64"), ("one", "int64"), ("m", "float64"), ("next", "Int64")
+    ]
+    assert frame["next"].tolist()[0] == 9007199254740994 and frame["n"].isna().tolist() == [False, True]
+
+
 def test_a_server_answers_the_same(store, served):
     server = netra.connect(served)
     same(server.sql(QUESTION), store)
@@ -223,3 +234,25 @@ def test_an_analysis_is_a_table(store, served, monkeypatch):
     assert list(frame["rank"]) == [0, 1, 2, 3] and set(frame["slow"]) <= {True, False}
     with pytest.raises(netra.Error, match="analysis slow_ranks: job is needed"):
         netra.store(store, program=PROGRAM).analyse("slow_ranks")
+
+
+MODULE = """
+import pandas
+inputs = {"one": "SELECT 1 AS x"}
+def analyse(one, ranks: "list[int]", since: "datetime", names: "list[str]" = [], deep: bool = False, most: int = 7):
+    return pandas.DataFrame({"said": [repr((ranks, since.isoformat(), names, deep, most))]})
+"""
+
+
+def test_parameters_of_an_analysis_are_written_as_it_reads_them(store, monkeypatch, tmp_path):
+    tmp_path.chmod(0o755)
+    (tmp_path / "echo.py").write_text(MODULE)
+    (tmp_path / "echo.py").chmod(0o644)
+    monkeypatch.setenv("NETRA_PYTHON", sys.executable)
+    monkeypatch.setenv("NETRA_ANALYSIS", str(tmp_path))
+    since = datetime.datetime(2026, 11, 16, 10, tzinfo=datetime.timezone.utc)
+    given = dict(ranks=range(3), since=since, names=["a", "b"], deep=True, most=None)
+    table = netra.store(store, program=PROGRAM).analyse("echo", **given)
+    assert table.to_dict() == {"said": [repr(([0, 1, 2], "2026-11-16T10:00:00+00:00", ["a", "b"], True, 7))]}
+    with pytest.raises(netra.Error, match='since: "2026-11-16T10:00:00" is no point in time such as'):
+        netra.store(store, program=PROGRAM).analyse("echo", ranks=[], since=since.replace(tzinfo=None))

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 
 import pytest
 
@@ -123,14 +124,16 @@ def test_import_needs_nothing_else(wave):
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_an_interrupt_gets_through(wave):
+@pytest.mark.parametrize("read", ["dxt('POSIX').count()", "reports()", "infos()"])
+def test_an_interrupt_gets_through(wave, read):
     code = textwrap.dedent(f"""
         import netra
         log = netra.open([{wave!r}] * 200)
         try:
             print("begun", flush=True)
             while True:
-                log.dxt("POSIX").count()
+                log._info = None
+                log.{read}
         except KeyboardInterrupt:
             print("interrupted", flush=True)
     """)
@@ -139,6 +142,28 @@ def test_an_interrupt_gets_through(wave):
     os.kill(child.pid, signal.SIGINT)
     said, _ = child.communicate(timeout=60)
     assert (said, child.returncode) == ("interrupted\n", 0)
+
+
+def test_others_work_while_netra_reads(wave):
+    """A thread of Python goes on: who reads does not hold the interpreter."""
+    log = netra.open([wave] * 1000)
+    counted, stop = [0], threading.Event()
+
+    def count():
+        while not stop.wait(0.001):
+            counted[0] += 1
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    try:
+        for read in (log.dxt("POSIX").count, log.trace().to_pandas, log.infos, log.reports):
+            before = counted[0]
+            read()
+            # Some hundred milliseconds each.
+            assert counted[0] - before >= 5, read
+    finally:
+        stop.set()
+        thread.join()
 
 
 def test_threads_read_at_once(wave):

@@ -135,6 +135,35 @@ fn the_slow_rank_of_a_job_is_found() {
 }
 
 #[test]
+fn bytes_over_time_add_up_in_every_interval() {
+    run(async {
+        let Some(fixture) = Fixture::new().await else { return };
+        let sql = "SELECT CAST(date_part('epoch', t) AS BIGINT), rank, \"read\", written \
+                   FROM analyse('bytes_over_time', 'job=4700', 'by=rank', 'step=10') ORDER BY 1, 2";
+        let mut expected: BTreeMap<(i64, i64), [i64; 2]> = BTreeMap::new();
+        for call in fixture.made.calls.iter().filter(|call| call.job == 0) {
+            let moves = ["read", "write"].iter().position(|op| *op == call.op);
+            let Some(way) = moves.filter(|_| matches!(call.layer, "POSIX" | "STDIO")) else {
+                continue;
+            };
+            expected.entry((call.t / 10_000_000 * 10, call.rank)).or_default()[way] += call.bytes;
+        }
+        let expected: Vec<String> = expected
+            .iter()
+            .map(|((t, rank), [read, written])| format!("{t}|{rank}|{read}|{written}"))
+            .collect();
+        assert!(expected.len() > 3);
+        let session = fixture.session(Who::Administrator);
+        assert_eq!(lines(&session, sql).await, expected);
+        // A short job keeps its seconds; of longer ones intervals are made that fit into a picture.
+        let short = "SELECT count(DISTINCT t) FROM analyse('durations', 'job=4700')";
+        let seconds =
+            "SELECT count(DISTINCT t) FROM activity WHERE job = job('4700') AND layer = 'POSIX'";
+        assert_eq!(lines(&session, short).await, lines(&session, seconds).await);
+    });
+}
+
+#[test]
 fn every_analysis_of_the_papers_has_rows() {
     run(async {
         let Some(fixture) = Fixture::new().await else { return };
@@ -217,6 +246,10 @@ fn limits_hold_and_others_go_on() {
             "def analyse(one):\n    kept = []\n    while True: kept.append(bytearray(1 << 20))\n";
         let error = fixture.failing(grows).await;
         assert!(error.message.ends_with("it needs more memory than it may have"), "{error}");
+        // Memory that could be shared counts as well.
+        let shared = "import mmap\ndef analyse(one): return mmap.mmap(-1, 3 << 30)\n";
+        let error = fixture.failing(shared).await;
+        assert!(error.message.ends_with("it needs more memory than it may have"), "{error}");
         for (body, called) in [
             ("import os\n    os.fork()", "os.fork()"),
             ("import os\n    os.execv('/bin/true', ['true'])", "os.execv('/bin/true', ['true'])"),
@@ -243,6 +276,29 @@ fn limits_hold_and_others_go_on() {
         // All the while the store answers.
         let all = fixture.session(Who::Administrator);
         assert_eq!(lines(&all, "SELECT count(*) FROM jobs").await, ["12"]);
+    });
+}
+
+#[test]
+fn system_calls_past_python_are_refused_as_well() {
+    run(async {
+        let Some(fixture) = Fixture::new().await else { return };
+        // The call that threads send signals with, and what would stay in the kernel behind the module.
+        for call in [
+            "tgkill(os.getppid(), os.getppid(), 9)",
+            "shmget(0, 4096, 0o1600)",
+            "msgget(0, 0o1600)",
+        ] {
+            let error = fixture
+                .failing(&format!(
+                    "import ctypes, os\ndef analyse(one):\n    libc = ctypes.CDLL(None, use_errno=True)\n    \
+                     libc.{call}\n    raise OSError(ctypes.get_errno(), '')\n"
+                ))
+                .await;
+            let begins =
+                "analysis bad: line 6 (raise OSError(ctypes.get_errno(), '')): PermissionError";
+            assert!(error.message.starts_with(begins), "{call}: {error}");
+        }
     });
 }
 
@@ -292,7 +348,9 @@ fn errors_name_their_line() {
         let error = fixture.failing("import sys\ndef analyse(one): sys.exit(3)\n").await;
         assert!(error.message.contains("SystemExit"), "{error}");
         let error = fixture.failing("import os\ndef analyse(one): os._exit(3)\n").await;
-        assert!(error.message.contains("ended without an answer"), "{error}");
+        assert!(error.message.ends_with("ended without an answer (exit status: 3)"), "{error}");
+        let error = fixture.failing("import os\ndef analyse(one): os.abort()\n").await;
+        assert!(error.message.contains("ended without an answer (signal: 6 (SIGABRT))"), "{error}");
         let all = fixture.session(Who::Administrator);
         for (sql, says) in [
             ("SELECT * FROM analyse('slow_ranks')", "analysis slow_ranks: job is needed: job=…"),

@@ -2,14 +2,13 @@
 
 import type { Jobs } from "./model";
 import { Table, type Column } from "../table";
+import { LINES, courses, lines, type Cell, type Row } from "./courses";
 import { ask } from "./server";
 import { count } from "../format";
 import { h, svg } from "../element";
 
 interface Parameter { name: string; type: string; required: boolean; default: unknown }
 interface Module { name: string; about?: string; parameters?: Parameter[]; error?: string }
-type Cell = string | number | boolean | null;
-type Row = Record<string, Cell>;
 
 const WIDE = 860, HIGH = 120, LEFT = 70, TOP = 8, BARS = 200;
 
@@ -76,15 +75,18 @@ function spread(rows: Row[], key: string): number {
   return Math.sqrt(all.reduce((sum, value) => sum + (value - mean) ** 2, 0) / all.length) / (Math.abs(mean) || 1);
 }
 
-/** A column of numbers as bars, one a row: enough to see what stands out. At first the one that differs most. */
+/** A column of numbers, at first the one that differs most: over time where rows are about it, else as bars, one a row. */
 function picture(rows: Row[]): Element {
   const drawable = Object.keys(rows[0]!).filter((key) => !KEYS.has(key) && numbers(rows, key).length > 0);
   if (drawable.length === 0) return h("p", { class: "muted" }, "There are no numbers to draw.");
+  const found = courses(rows, KEYS), draw = (key: string) => found ? lines(found, key, shows) : bars(rows, key);
   const shown = h("div", {}), first = [...drawable].sort((one, other) => spread(rows, other) - spread(rows, one))[0]!;
-  const choice = h("select", { "aria-label": "column that is drawn", change: () => shown.replaceChildren(bars(rows, choice.value)) },
+  const choice = h("select", { "aria-label": "column that is drawn", change: () => shown.replaceChildren(draw(choice.value)) },
     ...drawable.map((key) => h("option", { value: key, selected: key === first }, key)));
-  shown.append(bars(rows, first));
-  return h("figure", {}, h("figcaption", {}, choice, h("span", { class: "muted" }, rows.length > BARS ? ` a bar a row, the first ${BARS} of ${count(rows.length)}` : " a bar a row")), shown);
+  shown.append(draw(first));
+  const one = found ? " over time" : " a bar a row";
+  const some = found ? (found.length > LINES ? `, the ${LINES} largest of ${count(found.length)}` : "") : (rows.length > BARS ? `, the first ${BARS} of ${count(rows.length)}` : "");
+  return h("figure", {}, h("figcaption", {}, choice, h("span", { class: "muted" }, one + some)), shown);
 }
 
 function bars(rows: Row[], key: string): Element {

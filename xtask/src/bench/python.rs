@@ -1,21 +1,27 @@
-//! The Python package beside PyDarshan: segments into a data frame, import, memory.
+//! The Python package beside PyDarshan and what is published of SOS: segments and the rows of a store into a data frame, memory,
+//! import.
 //!
 //! Times are taken inside the interpreter, around the reading alone, in a fresh process each: what a
 //! person waits for in a notebook.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
 use super::measured::{self, Row, Target};
 use super::parse;
-use crate::place::{output, run as start, target};
+use crate::place::{cargo, output, run as start, target};
 use crate::{install, python};
 
 const ROUNDS: usize = 5;
 /// Segments for which PyDarshan's time is known.
 const PUBLISHED: &str = "277000";
+/// Events of the store that is asked.
+const EVENTS: &str = "10000000";
+/// What a query of DSOS took for a row, as published: forty thousand a second.
+const SOS_NANOS: f64 = 25_000.0;
 const SECONDS: &str = "s of wall time";
 
 /// Reads a trace into a data frame; prints how long it took, the rows, and the peak of memory in KiB.
@@ -37,15 +43,30 @@ took = time.perf_counter() - start
 rows = sum(len(one['read_segments']) + len(one['write_segments']) for one in report.records['DXT_POSIX'])
 print(took, rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 ";
-/// Reads calls of a store into a data frame.
+/// Reads calls of a store into a data frame; the second argument is what is asked.
 const STORE: &str = "
-import sys, time
+import resource, sys, time
 import netra, pandas, pyarrow
 store = netra.store(sys.argv[1])
 start = time.perf_counter()
-frame = store.sql('SELECT rank, t, duration, \"offset\", bytes FROM events').to_pandas()
-print(time.perf_counter() - start, len(frame), 0)
+frame = store.sql(sys.argv[2]).to_pandas()
+took = time.perf_counter() - start
+print(took, len(frame), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 ";
+/// What calls are about in numbers; and whole calls, with texts, of one job of a hundred.
+const QUESTIONS: [(&str, &str, Target); 2] = [
+    (
+        "a row of a store into a data frame",
+        "SELECT rank, t, duration, \"offset\", bytes FROM events",
+        // Five million a second.
+        Target::Below(200.0),
+    ),
+    (
+        "a row with all its columns, of one job",
+        "SELECT * FROM events WHERE job = job('1050')",
+        Target::Shown,
+    ),
+];
 const IMPORT: &str = "
 import time
 start = time.perf_counter()
@@ -60,14 +81,11 @@ struct Said {
     peak_mib: f64,
 }
 
-/// `cargo xtask bench python [--program NETRA]`: with an optimised program that has the store, rows from one are
-/// measured too.
+/// `cargo xtask bench python`.
 pub(crate) fn run(words: &[String]) -> Result<()> {
-    let program = match words {
-        [] => None,
-        [name, program] if name == "--program" => Some(program),
-        _ => bail!("usage: cargo xtask bench python [--program NETRA]"),
-    };
+    if !words.is_empty() {
+        bail!("usage: cargo xtask bench python");
+    }
     let programs = parse::build()?;
     let many = parse::segments(&programs)?;
     // The size of the published comparison, and the largest trace that somebody else wrote.
@@ -78,33 +96,17 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
 
     let mut rows = beside(&python, &published)?;
     rows.extend(beside(&python, &traced)?);
-    let large = say(&python, NETRA, &many)?;
+    let large = median(|| say(&python, NETRA, &many))?;
     let name = format!("{} segments into a data frame", large.rows);
     rows.push(row(name, SECONDS, large.seconds, None, Target::Below(3.0)));
     let memory = large.peak_mib;
     rows.push(row("memory of the same".into(), "MiB", memory, None, Target::Below(1024.0)));
-    let imports = (0..ROUNDS).map(|_| say(&python, IMPORT, &traced)).collect::<Result<_>>()?;
+    let import = median(|| say(&python, IMPORT, &traced))?;
     rows.push(Row {
         command: "import netra".into(),
-        ..row("import".into(), SECONDS, median(imports)?.seconds, None, Target::Below(0.05))
+        ..row("import".into(), SECONDS, import.seconds, None, Target::Below(0.05))
     });
-    if let Some(program) = program {
-        let said = from_store(&python, program, &many)?;
-        rows.push(Row {
-            name: format!("a row from a store into a data frame, of {}", said.rows),
-            unit: "ns",
-            command: "netra.store(DIR).sql('SELECT rank, t, duration, \"offset\", bytes FROM events').to_pandas()".into(),
-            value: said.seconds * 1e9 / said.rows,
-            peer: Some(("SOS, as published".to_owned(), 25_000.0)),
-            // Five million a second.
-            target: Target::Below(200.0),
-        });
-    }
-    if program.is_none() {
-        println!(
-            "rows from a store were not measured: --program names no optimised netra with one"
-        );
-    }
+    rows.extend(from_store(&python)?);
     measured::keep("python", &rows)
 }
 
@@ -115,7 +117,7 @@ fn beside(python: &Path, log: &Path) -> Result<Vec<Row>> {
         ours.push(say(python, NETRA, log)?);
         theirs.push(say(python, PYDARSHAN, log)?);
     }
-    let (ours, theirs) = (median(ours)?, median(theirs)?);
+    let (ours, theirs) = (middle(ours)?, middle(theirs)?);
     if ours.rows.to_bits() != theirs.rows.to_bits() {
         bail!("{} segments here, {} there", ours.rows, theirs.rows);
     }
@@ -138,15 +140,46 @@ fn row(
     Row { name, unit, command, value, peer, target }
 }
 
-/// The same segments, kept in a store.
-fn from_store(python: &Path, program: &str, log: &Path) -> Result<Said> {
-    let store = target().join("bench/python-store");
-    if !store.exists() {
-        start(Command::new(program).args(["import", "--store"]).arg(&store).arg(log))?;
+/// Rows of a store, which the program reads.
+fn from_store(python: &Path) -> Result<Vec<Row>> {
+    let (program, store) = store()?;
+    let mut rows = Vec::new();
+    for (name, question, target) in QUESTIONS {
+        let said = median(|| {
+            let mut ask = Command::new(python);
+            ask.args(["-c", STORE]).arg(&store).arg(question).env("NETRA_PROGRAM", &program);
+            read(&output(&mut ask)?)
+        })?;
+        rows.push(Row {
+            name: format!("{name}, of {}", said.rows),
+            unit: "ns",
+            command: format!("netra.store(DIR).sql({question:?}).to_pandas()"),
+            value: said.seconds * 1e9 / said.rows,
+            peer: Some(("SOS, as published".to_owned(), SOS_NANOS)),
+            target,
+        });
     }
-    let mut ask = Command::new(python);
-    ask.args(["-c", STORE]).arg(&store).env("NETRA_PROGRAM", program);
-    read(&output(&mut ask)?)
+    Ok(rows)
+}
+
+/// The program with the store, and a store that was made once and kept in the target directory.
+fn store() -> Result<(PathBuf, PathBuf)> {
+    // Together, so that the example has the dependencies that the program has.
+    let both = ["--package", "netra-store", "--package", "netra-cli", "--example", "measure"];
+    start(cargo(&["build", "--release"]).args(both))?;
+    start(&mut cargo(&["build", "--release", "--package", "netra-cli"]))?;
+    let release = target().join("release");
+    let store = target().join("bench").join(format!("store-{EVENTS}"));
+    if !store.exists() {
+        println!("making {}", store.display());
+        let half = target().join("bench/unfinished-store");
+        if half.exists() {
+            fs::remove_dir_all(&half).with_context(|| format!("removing {}", half.display()))?;
+        }
+        output(Command::new(release.join("examples/measure")).arg(&half).arg(EVENTS))?;
+        fs::rename(&half, &store).with_context(|| format!("naming {}", store.display()))?;
+    }
+    Ok((release.join("netra"), store))
 }
 
 fn say(python: &Path, code: &str, log: &Path) -> Result<Said> {
@@ -162,7 +195,12 @@ fn read(bytes: &[u8]) -> Result<Said> {
     }
 }
 
-fn median(mut runs: Vec<Said>) -> Result<Said> {
+/// Several runs, of which the middle one counts.
+fn median(mut run: impl FnMut() -> Result<Said>) -> Result<Said> {
+    middle((0..ROUNDS).map(|_| run()).collect::<Result<_>>()?)
+}
+
+fn middle(mut runs: Vec<Said>) -> Result<Said> {
     runs.sort_by(|one, other| one.seconds.total_cmp(&other.seconds));
     let middle = runs.len() / 2;
     runs.into_iter().nth(middle).context("nothing was run")

@@ -28,6 +28,8 @@ class Log:
 class Numbers:
     @property
     def __array_interface__(self) -> Dict[str, Any]: ...
+    @property
+    def zone(self) -> Optional[str]: ...
 
 class Table:
     @staticmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Union
 
 from . import _netra
 from ._netra import Error
@@ -13,11 +13,12 @@ from ._table import Table
 
 # The standard library's HTTP takes longer to import than all of netra: who reads logs need not wait for it.
 if TYPE_CHECKING:
+    import datetime
     import ssl
     import urllib.error
 
 _ARROW = "application/vnd.apache.arrow.stream"
-Value = Union[str, int, float, bool]
+Value = Union[str, int, float, bool, "datetime.datetime", Sequence[int], Sequence[str], None]
 
 
 def store(
@@ -60,7 +61,7 @@ class Store:
         return self._ask("sql", question)
 
     def analyse(self, name: str, **parameters: Value) -> Table:
-        """Runs an analysis module over the store's rows."""
+        """Runs an analysis module over the store's rows. Times are texts or ``datetime`` with their zone, lists are lists."""
         return self._ask("analyse", name, *_written(parameters))
 
     def _ask(self, command: str, *words: str) -> Table:
@@ -198,8 +199,15 @@ def _refusal(error: "urllib.error.HTTPError") -> str:
 
 
 def _written(parameters: Dict[str, Value]) -> List[str]:
-    """Parameters as the program and the server read them."""
-    words = {True: "true", False: "false"}
-    return [
-        f"{name}={words[value] if isinstance(value, bool) else value}" for name, value in parameters.items()
-    ]
+    """Parameters as the program and the server read them; one that is None is not said."""
+    return [f"{name}={_word(value)}" for name, value in parameters.items() if value is not None]
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if hasattr(value, "isoformat"):
+        return str(value.isoformat())
+    if hasattr(value, "__iter__") and not isinstance(value, str):
+        return ",".join(str(one) for one in value)
+    return str(value)

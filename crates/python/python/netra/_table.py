@@ -49,13 +49,13 @@ class Table:
     def to_pandas(self, *, progress: Progress = False) -> "pandas.DataFrame":
         """A ``pandas.DataFrame``; texts that repeat are categories, whole numbers with holes ``Int64`` or ``UInt64``.
 
-        Of a log it needs nothing but pandas, and copies nothing.
+        Of a log it needs nothing but pandas, and copies nothing; of a store or server texts need pyarrow as well.
         """
         library = _need("pandas", "to_pandas")
         with Telling(progress) as telling:
             whole = self._inner.frame(telling.told)
         if whole is None:
-            return self.to_pyarrow().to_pandas(self_destruct=True, split_blocks=True)
+            return _of_arrow(library, self.to_pyarrow())
         rows, columns = whole
         series = {at: _series(library, *column[1:]) for at, column in enumerate(columns)}
         frame: "pandas.DataFrame" = library.DataFrame(series, index=library.RangeIndex(rows), copy=False)
@@ -87,13 +87,38 @@ def _series(pandas: Any, numbers: _netra.Numbers, holes: Optional[_netra.Numbers
     values = numpy.asarray(numbers)
     if texts is not None:
         # Plain texts: the first column of pandas' own kind of text would import half of pyarrow.
-        return pandas.Categorical.from_codes(values, pandas.Index(texts, dtype=object), validate=False)
+        categories = pandas.Index(texts, dtype=object)
+        try:
+            return pandas.Categorical.from_codes(values, categories, validate=False)
+        except TypeError:
+            # Before 2.1 pandas looks at all codes again.
+            return pandas.Categorical.from_codes(values, categories)
+    if numbers.zone is not None:
+        # Counted in UTC, wherever they are at home.
+        return pandas.DatetimeIndex(values).tz_localize("UTC").tz_convert(numbers.zone)
     if holes is None:
         return values
     if values.dtype.kind == "f":
         values[numpy.asarray(holes)] = numpy.nan
         return values
     return pandas.arrays.IntegerArray(values, numpy.asarray(holes))
+
+
+def _of_arrow(pandas: Any, table: "pyarrow.Table") -> "pandas.DataFrame":
+    """What came as Arrow. By itself pyarrow would make floats of whole numbers with holes, and round them."""
+    import pyarrow
+
+    columns = list(enumerate(table.columns))
+    holes = [(at, one) for at, one in columns if pyarrow.types.is_integer(one.type) and one.null_count]
+    names = table.column_names
+    if holes:
+        table = table.select([at for at, _ in columns if at not in dict(holes)])
+    del columns
+    frame: "pandas.DataFrame" = table.to_pandas(self_destruct=True, split_blocks=True)
+    for at, column in holes:
+        kind = pandas.api.types.pandas_dtype(str(column.type).replace("u", "U").replace("int", "Int"))
+        frame.insert(at, names[at], kind.__from_arrow__(column), allow_duplicates=True)
+    return frame
 
 
 def _need(name: str, method: str) -> Any:

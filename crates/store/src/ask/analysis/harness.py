@@ -9,6 +9,7 @@ connection or raise its limits. All this is set before its first line is looked 
 """
 import ast
 import ctypes
+import errno
 import json
 import os
 import platform
@@ -90,23 +91,28 @@ def kind(argument, value):
     return KINDS[written]
 
 
-# Calls of the kernel that a module has no use for, by machine: number of seccomp, of clone, of clone3, of prlimit64,
-# and those that are refused.
+# Calls of the kernel that a module has no use for, by machine: number of seccomp, of clone, of clone3, of prlimit64, of
+# tgkill, and those that are refused: processes, connections, signals, limits, mounts, the memory of others, and what would
+# stay in the kernel when the module has ended (shared memory, queues).
 CALLS = {
-    "x86_64": (0xC000003E, 317, 56, 435, 302, [
-        41, 42, 49, 50, 57, 58, 59, 62, 101, 129, 160, 165, 166, 200, 272, 297, 308, 310, 311, 321, 322, 425, 434, 438,
+    "x86_64": (0xC000003E, 317, 56, 435, 302, 234, [
+        29, 41, 42, 49, 50, 57, 58, 59, 62, 64, 68, 101, 129, 160, 165, 166, 200, 240, 272, 297, 308, 310, 311, 321, 322, 424,
+        425, 434, 438,
     ]),
-    "aarch64": (0xC00000B7, 277, 220, 435, 261, [
-        40, 39, 97, 117, 129, 130, 138, 164, 198, 200, 201, 203, 221, 240, 268, 270, 271, 280, 281, 425, 434, 438,
+    "aarch64": (0xC00000B7, 277, 220, 435, 261, 131, [
+        40, 39, 97, 117, 129, 130, 138, 164, 180, 186, 190, 194, 198, 200, 201, 203, 221, 240, 268, 270, 271, 280, 281, 424,
+        425, 434, 438,
     ]),
 }
 PRCTL = {"x86_64": 157, "aarch64": 167}
 CLONE_THREAD = 0x10000
 LIBC = ctypes.CDLL(None, use_errno=True)
+# Address space beside the memory: libraries that are still to be loaded, stacks of threads.
+SLACK = 512 << 20
 
 
-def confine(limits):
-    """Limits of memory, processor, files, processes and connections, for this process and for good."""
+def bound(limits):
+    """Limits of memory, processor and files, for this process and for good."""
     import resource
 
     def limit(name, value):
@@ -116,7 +122,14 @@ def confine(limits):
     limit(resource.RLIMIT_FSIZE, 0)
     limit(resource.RLIMIT_CPU, limits["seconds"] + 1)
     limit(resource.RLIMIT_DATA, limits["memory"])
-    limit(resource.RLIMIT_AS, 2 * limits["memory"] + (4 << 30))
+    # What is shared is no data: only the whole of the addresses bounds it.
+    with open("/proc/self/statm") as statm:
+        here = int(statm.read().split()[0]) * resource.getpagesize()
+    limit(resource.RLIMIT_AS, here + limits["memory"] + SLACK)
+
+
+def confine():
+    """No other files, processes, connections and signals, for this process and for good."""
     prctl = PRCTL[platform.machine()] if platform.machine() in PRCTL else None
     if prctl:
         system(prctl, 1, 9, 0, 0, 0)  # dies with its parent
@@ -157,10 +170,10 @@ def see_only_libraries():
 
 
 def refuse_calls():
-    """A filter of system calls: no process, no connection, no other limits. Threads stay possible."""
+    """A filter of system calls: no process, no connection, no signal, no other limits. Threads stay possible."""
     if platform.machine() not in CALLS:
         return
-    machine, seccomp, clone, clone3, prlimit, refused = CALLS[platform.machine()]
+    machine, seccomp, clone, clone3, prlimit, tgkill, refused = CALLS[platform.machine()]
     allow, no, absent = 0x7FFF0000, 0x50000 | 1, 0x50000 | 38
 
     def step(code, k, yes=0, otherwise=0):
@@ -178,6 +191,8 @@ def refuse_calls():
         step(equal, prlimit, 0, 6), step(load, 32), step(equal, 0, 0, 3), step(load, 36), step(equal, 0, 0, 1),
         step(answer, allow), step(answer, no),
     ]
+    # A signal to oneself: that is how a process aborts.
+    program += [step(equal, tgkill, 0, 4), step(load, 16), step(equal, os.getpid(), 0, 1), step(answer, allow), step(answer, no)]
     for number in refused:
         program += [step(equal, number, 0, 1), step(answer, no)]
     program.append(step(answer, allow))
@@ -196,6 +211,7 @@ def run(head, stdin):
         import pyarrow
     except ImportError as error:
         raise Wrong(f"analysis modules need {error.name} in {sys.executable}: pip install pandas pyarrow")
+    bound(head["limits"])
     arguments = {}
     for name in head["inputs"]:
         arguments[name] = pyarrow.ipc.open_stream(stdin).read_all().to_pandas()
@@ -205,7 +221,7 @@ def run(head, stdin):
         arguments[name] = value
     source, path = head["source"], head["path"]
     code = compile(source, path, "exec")
-    confine(head["limits"])
+    confine()
     namespace = {"__name__": "analysis", "__file__": path}
     exec(code, namespace)
     frame = namespace["analyse"](**arguments)
@@ -237,12 +253,13 @@ def blame(error, path):
 def sentence(error):
     if isinstance(error, Wrong):
         return str(error)
-    if isinstance(error, MemoryError) or type(error).__name__ == "ArrowMemoryError":
+    is_full = isinstance(error, OSError) and error.errno == errno.ENOMEM
+    if is_full or isinstance(error, MemoryError) or type(error).__name__ == "ArrowMemoryError":
         return "it needs more memory than it may have"
     says = str(error).strip()
     text = f"{type(error).__name__}: {says}" if says else type(error).__name__
     if isinstance(error, PermissionError):
-        text += " (an analysis module may not start processes, open connections, or read other files than Python's)"
+        text += " (an analysis module may not start processes, send signals, open connections, or read other files than Python's)"
     return text
 
 

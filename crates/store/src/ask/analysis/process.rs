@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write as _};
 use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use datafusion::arrow::ipc::reader::StreamReader;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use serde_json::Value as Json;
 
 use super::{Made, Settings};
@@ -21,6 +21,8 @@ const HARNESS: &str = include_str!("harness.py");
 const SAYS: u64 = 64 << 10;
 /// Between two looks whether somebody still waits.
 const PAUSE: Duration = Duration::from_millis(20);
+/// How long a process may take to end, once it has answered.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// Answers a request. Whoever drops the future ends the process.
 pub(super) async fn run(settings: &Settings, request: Vec<u8>) -> Result<Vec<u8>, String> {
@@ -61,11 +63,14 @@ fn answer(settings: &Settings, request: Vec<u8>, unwanted: &AtomicBool) -> Resul
     thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(&request)));
     let answer = collect(stdout, settings.output.0);
     let says = collect(stderr, SAYS);
-    let ended = wait(settings, &answer, unwanted);
-    kill(&mut child);
-    let answer = ended?;
-    let said = says.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
-    read(settings, answer, &said)
+    let answered = wait(settings, &answer, unwanted);
+    if answered.is_ok() {
+        let_end(&child);
+    }
+    let ended = kill(&mut child);
+    let answer = answered?;
+    let said = says.recv_timeout(GRACE).unwrap_or_default();
+    read(settings, answer, &said, ended)
 }
 
 fn start(settings: &Settings) -> Result<Child, String> {
@@ -127,25 +132,46 @@ fn wait(
     }
 }
 
-/// Ends the process with all that it may have started.
-fn kill(child: &mut Child) {
-    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+/// A process that has answered is about to end; how it ends is worth knowing. It stays to be waited for, so that
+/// its number means nobody else.
+fn let_end(child: &Child) {
+    let Some(process) = number(child) else { return };
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    let until = Instant::now() + GRACE;
+    while Instant::now() < until && matches!(waitid(WaitId::Pid(process), look), Ok(None)) {
+        thread::sleep(PAUSE / 10);
+    }
+}
+
+/// Ends the process with all that it may have started; says how it ended.
+fn kill(child: &mut Child) -> Option<ExitStatus> {
+    if let Some(group) = number(child) {
         // It may have ended by itself.
         kill_process_group(group, Signal::KILL).ok();
     }
     drop(child.kill());
-    drop(child.wait());
+    child.wait().ok()
+}
+
+fn number(child: &Child) -> Option<Pid> {
+    i32::try_from(child.id()).ok().and_then(Pid::from_raw)
 }
 
 /// What an answer says: its first line is about how it went.
-fn read(settings: &Settings, answer: Vec<u8>, said: &[u8]) -> Result<Vec<u8>, String> {
+fn read(
+    settings: &Settings,
+    answer: Vec<u8>,
+    said: &[u8],
+    ended: Option<ExitStatus>,
+) -> Result<Vec<u8>, String> {
     let end = answer.iter().position(|byte| *byte == b'\n');
     let head = end.and_then(|end| serde_json::from_slice::<Json>(&answer[..end]).ok());
     let (Some(end), Some(head)) = (end, head) else {
         let text = String::from_utf8_lossy(said);
-        let last = text.trim().lines().last().unwrap_or("nothing");
-        let python = settings.python.display();
-        return Err(format!("{python} ended without an answer, and said: {last}"));
+        let last = text.trim().lines().last().map(|last| format!(", and said: {last}"));
+        let how = ended.map(|status| format!(" ({status})"));
+        let (how, last) = (how.unwrap_or_default(), last.unwrap_or_default());
+        return Err(format!("{} ended without an answer{how}{last}", settings.python.display()));
     };
     if let Some(error) = head["error"].as_str() {
         return Err(match (head["line"].as_u64(), head["code"].as_str()) {
