@@ -1,6 +1,6 @@
 // Unpacks the columns of a report. All of them lie in one gzip stream; within a column all
 // lowest bytes come first, then all second bytes, and so on, because equal bytes side by side
-// compress several times better.
+// compress several times better. Zeros at the end of a column are left out.
 
 import type { ColumnPlace } from "./model";
 
@@ -32,13 +32,18 @@ export class Columns {
 
 /** Decodes one column. */
 export function unpack(bytes: Uint8Array, place: ColumnPlace): Numbers {
-  const { at, count } = place;
-  const end = at + count * WIDTH[place.type];
+  const { at, count, kept } = place;
+  const end = at + kept * WIDTH[place.type];
   if (end > bytes.length) throw new Error("the report is cut short");
-  const plane = (n: number) => bytes.subarray(at + n * count, at + (n + 1) * count);
+  const plane = (n: number) => bytes.subarray(at + n * kept, at + (n + 1) * kept);
   switch (place.type) {
-    case "u8": return plane(0).slice();
-    case "u16": { const low = plane(0), high = plane(1); return Uint16Array.from(low, (v, i) => v | high[i]! << 8); }
+    case "u8": { const out = new Uint8Array(count); out.set(plane(0)); return out; }
+    case "u16": {
+      const low = plane(0), high = plane(1);
+      const out = new Uint16Array(count);
+      for (let i = 0; i < kept; i++) out[i] = low[i]! | high[i]! << 8;
+      return out;
+    }
     case "f32": return new Float32Array(words(plane, 0, count).buffer);
     case "u32": return summed(words(plane, 0, count), place.delta);
     case "ticks": return Float64Array.from(summed(words(plane, 0, count), place.delta), (v) => v * place.tick!);
@@ -52,7 +57,7 @@ export function unpack(bytes: Uint8Array, place: ColumnPlace): Numbers {
 function words(plane: (n: number) => Uint8Array, first: number, count: number): Uint32Array {
   const [a, b, c, d] = [plane(first), plane(first + 1), plane(first + 2), plane(first + 3)];
   const out = new Uint32Array(count);
-  for (let i = 0; i < count; i++) out[i] = a[i]! | b[i]! << 8 | c[i]! << 16 | d[i]! << 24;
+  for (let i = 0; i < a.length; i++) out[i] = a[i]! | b[i]! << 8 | c[i]! << 16 | d[i]! << 24;
   return out;
 }
 

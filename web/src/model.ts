@@ -128,5 +128,5 @@ export interface Report {
   columns: Record<string, ColumnPlace>;
 }
 
-/** Type, first byte, number of values; `delta` where differences are stored. */
-export interface ColumnPlace { type: "u8" | "u16" | "u32" | "u64" | "f32" | "ticks"; at: number; count: number; delta?: boolean; tick?: number }
+/** Type, first byte, number of values and of those that are stored; `delta` where differences are. */
+export interface ColumnPlace { type: "u8" | "u16" | "u32" | "u64" | "f32" | "ticks"; at: number; count: number; kept: number; delta?: boolean; tick?: number }

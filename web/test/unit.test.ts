@@ -21,18 +21,26 @@ import { duration } from "../src/live/words";
 
 test("columns are unpacked from planes of bytes", () => {
   const bytes = Uint8Array.of(2, 4, 1, 3, 5, 2, 0xff, 0, 0, 0xff, 0, 0, 0xff, 0, 0, 0xff);
-  assert.deepEqual([...unpack(bytes, { type: "u16", at: 0, count: 2 })], [0x0102, 0x0304]);
-  assert.deepEqual([...unpack(bytes, { type: "u32", at: 4, count: 3, delta: true })], [5, 7, 6]);
-  assert.deepEqual([...unpack(bytes, { type: "ticks", at: 4, count: 3, delta: true, tick: 0.5 })], [2.5, 3.5, 3]);
+  assert.deepEqual([...unpack(bytes, { type: "u16", at: 0, count: 2, kept: 2 })], [0x0102, 0x0304]);
+  assert.deepEqual([...unpack(bytes, { type: "u32", at: 4, count: 3, kept: 3, delta: true })], [5, 7, 6]);
+  assert.deepEqual([...unpack(bytes, { type: "ticks", at: 4, count: 3, kept: 3, delta: true, tick: 0.5 })], [2.5, 3.5, 3]);
+});
+
+test("what is not stored of a column is zero", () => {
+  const bytes = Uint8Array.of(2, 4, 1, 3, 5, 0, 0, 0);
+  assert.deepEqual([...unpack(bytes, { type: "u8", at: 0, count: 3, kept: 1 })], [2, 0, 0]);
+  assert.deepEqual([...unpack(bytes, { type: "u16", at: 0, count: 4, kept: 2 })], [0x0102, 0x0304, 0, 0]);
+  assert.deepEqual([...unpack(bytes, { type: "f32", at: 0, count: 2, kept: 0 })], [0, 0]);
+  assert.deepEqual([...unpack(bytes, { type: "u32", at: 4, count: 3, kept: 1, delta: true })], [5, 5, 5]);
 });
 
 test("wide numbers keep their upper half", () => {
   const bytes = Uint8Array.of(1, 0, 0, 0, 2, 0, 0, 0);
-  assert.deepEqual([...unpack(bytes, { type: "u64", at: 0, count: 1 })], [1 + 2 * 2 ** 32]);
+  assert.deepEqual([...unpack(bytes, { type: "u64", at: 0, count: 1, kept: 1 })], [1 + 2 * 2 ** 32]);
 });
 
 test("a column beyond the end is refused", () => {
-  assert.throws(() => unpack(new Uint8Array(7), { type: "u64", at: 0, count: 1 }), /cut short/);
+  assert.throws(() => unpack(new Uint8Array(7), { type: "u64", at: 0, count: 1, kept: 1 }), /cut short/);
   assert.throws(() => new Columns(new Uint8Array(0), {}).get("x"), /no column x/);
 });
 

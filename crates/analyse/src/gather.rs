@@ -66,7 +66,7 @@ impl Sum {
         self.seconds.iter_mut().zip(times(other)).for_each(|(sum, time)| *sum += time);
         count(&mut self.common, &other.common);
         count(&mut self.strides, &other.strides);
-        self.usage.absorb(other);
+        self.usage.absorb_counts(other);
     }
 
     fn finish(self) -> Usage {

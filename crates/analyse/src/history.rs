@@ -76,11 +76,12 @@ impl Spread {
     /// The spread of these values; zeros where there are none.
     #[must_use]
     pub fn of(values: &[f64]) -> Spread {
-        let mut sorted = values.to_vec();
-        let Some(middle) = median(&mut sorted) else { return Spread::default() };
-        let (least, most) = (sorted[0], sorted[sorted.len() - 1]);
-        sorted.iter_mut().for_each(|value| *value = (*value - middle).abs());
-        let deviation = median(&mut sorted).unwrap_or(0.0);
+        let mut all = values.to_vec();
+        let Some(middle) = median(&mut all) else { return Spread::default() };
+        let least = all.iter().copied().min_by(f64::total_cmp).unwrap_or(middle);
+        let most = all.iter().copied().max_by(f64::total_cmp).unwrap_or(middle);
+        all.iter_mut().for_each(|value| *value = (*value - middle).abs());
+        let deviation = median(&mut all).unwrap_or(0.0);
         let varies = if middle > 0.0 { deviation / middle } else { 0.0 };
         Spread { least, median: middle, most, varies }
     }

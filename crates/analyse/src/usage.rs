@@ -220,6 +220,13 @@ impl Usage {
 
     /// Takes in another record of the same file and layer: sums, and the larger of the larger.
     pub fn absorb(&mut self, other: &Usage) {
+        self.absorb_counts(other);
+        merge(&mut self.common, &other.common);
+        merge(&mut self.strides, &other.strides);
+    }
+
+    /// The same without the most common sizes and distances.
+    pub(crate) fn absorb_counts(&mut self, other: &Usage) {
         self.read.absorb(&other.read);
         self.write.absorb(&other.write);
         self.opens += other.opens;
@@ -232,8 +239,6 @@ impl Usage {
         self.memory_misaligned += other.memory_misaligned;
         self.asks_collective |= other.asks_collective;
         self.impossible += other.impossible;
-        merge(&mut self.common, &other.common);
-        merge(&mut self.strides, &other.strides);
         self.views += other.views;
     }
 }

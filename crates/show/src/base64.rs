@@ -22,7 +22,8 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
         }
         _ => {}
     }
-    text.iter().map(|letter| char::from(*letter)).collect()
+    // The letters are all text.
+    String::from_utf8(text).unwrap_or_default()
 }
 
 /// The bytes of a text; `None` if it is none of this alphabet, or not padded.

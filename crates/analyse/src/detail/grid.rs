@@ -1,9 +1,11 @@
 //! Ranks over time. A cell is the busiest rank of its row in its step, so that one busy rank
 //! among 100,000 is as bright as it would be alone.
 
+use std::ops::Range;
+
 use crate::{Direction, Layer};
 
-use super::span::{Spans, share};
+use super::span::{Span, Spans, Steps, add};
 use super::{Basis, Budget};
 
 /// Ranks × time of one layer.
@@ -54,7 +56,7 @@ impl Grid {
             bytes: vec![0.0; cells],
             summed: 0,
         };
-        let mut rank = Row::new(end / bins as f64, bins);
+        let mut rank = Row::new(end, bins);
         let mut whose = None;
         for span in spans.by_rank() {
             let Some(next) = span.rank else {
@@ -65,7 +67,7 @@ impl Grid {
                 grid.take(before, &mut rank);
             }
             whose = Some(next);
-            rank.add(span.direction, (span.start, span.end), span.busy, span.bytes);
+            rank.add(&span);
         }
         if let Some(last) = whose {
             grid.take(last, &mut rank);
@@ -77,51 +79,58 @@ impl Grid {
     fn take(&mut self, rank: u32, row: &mut Row) {
         let first = (rank / self.ranks_per_row) as usize * self.bins;
         let within = u16::try_from(rank % self.ranks_per_row).unwrap_or(u16::MAX);
-        for at in row.used.0..row.used.1 {
-            let cell = first + at;
-            let shares = [0, 1].map(|way| level(row.busy[way][at] / row.step));
-            let before = self.busy[0][cell].max(self.busy[1][cell]);
-            if shares[0].max(shares[1]) > before {
-                self.busiest[cell] = within;
+        let used = std::mem::replace(&mut row.used, NOTHING);
+        let cells = first + used.start..first + used.end;
+        let step = row.steps.step();
+        let [read, write] = row.busy.each_mut().map(|busy| &mut busy[used.clone()]);
+        let bytes = &mut row.bytes[used];
+        let [read_before, write_before] =
+            self.busy.each_mut().map(|busy| busy[cells.clone()].iter_mut());
+        let before = read_before.zip(write_before).zip(&mut self.busiest[cells.clone()]);
+        for (((read_before, write_before), busiest), (read, write)) in
+            before.zip(read.iter().zip(&*write))
+        {
+            let (read, write) = (level(read / step), level(write / step));
+            if read.max(write) > (*read_before).max(*write_before) {
+                *busiest = within;
             }
-            for (way, share) in shares.into_iter().enumerate() {
-                self.busy[way][cell] = self.busy[way][cell].max(share);
-                row.busy[way][at] = 0.0;
-            }
-            self.bytes[cell] += row.bytes[at] as f32;
-            row.bytes[at] = 0.0;
+            *read_before = read.max(*read_before);
+            *write_before = write.max(*write_before);
         }
-        row.used = (row.bytes.len(), 0);
+        let sums = self.bytes[cells].iter_mut().zip(&*bytes);
+        sums.for_each(|(sum, bytes)| *sum += *bytes as f32);
+        [read, write, bytes].into_iter().for_each(|steps| steps.fill(0.0));
     }
 }
 
 /// One rank while its calls are added.
 struct Row {
-    step: f64,
+    steps: Steps,
     busy: [Vec<f64>; 2],
     bytes: Vec<f64>,
     /// The steps that hold anything.
-    used: (usize, usize),
+    used: Range<usize>,
 }
 
+/// No step.
+const NOTHING: Range<usize> = usize::MAX..usize::MIN;
+
 impl Row {
-    fn new(step: f64, bins: usize) -> Row {
+    fn new(end: f64, bins: usize) -> Row {
         Row {
-            step,
+            steps: Steps::new(end, bins),
             busy: [vec![0.0; bins], vec![0.0; bins]],
             bytes: vec![0.0; bins],
-            used: (bins, 0),
+            used: NOTHING,
         }
     }
 
-    fn add(&mut self, direction: Direction, (start, end): (f64, f64), busy: f64, bytes: f64) {
-        let way = usize::from(direction == Direction::Write);
-        let steps = self.bytes.len();
-        share(start, end, self.step, steps, |at, part| {
-            self.busy[way][at] += busy * part;
-            self.bytes[at] += bytes * part;
-            self.used = (self.used.0.min(at), self.used.1.max(at + 1));
-        });
+    fn add(&mut self, span: &Span) {
+        let shares = self.steps.share(span.start, span.end);
+        add(&mut self.busy[usize::from(span.direction == Direction::Write)], shares, span.busy);
+        add(&mut self.bytes, shares, span.bytes);
+        let (first, behind) = (shares.0, shares.0 + shares.1.len());
+        self.used = self.used.start.min(first)..self.used.end.max(behind);
     }
 }
 

@@ -158,53 +158,82 @@ fn counted(heatmaps: &[Heatmap], layer: Layer) -> (Vec<(u32, u32, Direction)>, u
     (found, most)
 }
 
-/// Shares a span out over equal steps of time: calls `add` with each step and the part of the
-/// span that falls into it, the parts summing to one.
-pub(super) fn share(
-    start: f64,
-    end: f64,
+/// Equal steps of time, over which spans are shared out.
+pub(super) struct Steps {
     step: f64,
-    steps: usize,
-    mut add: impl FnMut(usize, f64),
-) {
-    let last = steps.saturating_sub(1);
-    // A float beyond the range of usize becomes its largest value, and then the last step.
-    let place = |time: f64| ((time / step).max(0.0) as usize).min(last);
-    let (from, to) = (place(start), place(end));
-    let length = end - start;
-    if from == to || length <= 0.0 {
-        add(from, 1.0);
-        return;
+    /// How long each is: the borders are rounded, so not all are alike.
+    lengths: Vec<f64>,
+    /// Of the span that was shared out last.
+    parts: Vec<f64>,
+}
+
+impl Steps {
+    /// So many from 0 to `end`.
+    pub(super) fn new(end: f64, steps: usize) -> Steps {
+        let step = end / steps as f64;
+        let lengths = (0..steps).map(|at| (at + 1) as f64 * step - at as f64 * step).collect();
+        Steps { step, lengths, parts: Vec::with_capacity(steps) }
     }
-    for at in from..=to {
-        let left = if at == from { start } else { at as f64 * step };
-        let right = if at == to { end } else { (at + 1) as f64 * step };
-        add(at, ((right - left) / length).clamp(0.0, 1.0));
+
+    /// Seconds in each.
+    pub(super) fn step(&self) -> f64 {
+        self.step
     }
+
+    /// The step that a time falls into; of times outside, the first or the last.
+    pub(super) fn place(&self, time: f64) -> usize {
+        // A float beyond the range of usize becomes its largest value, and then the last step.
+        ((time / self.step).max(0.0) as usize).min(self.lengths.len().saturating_sub(1))
+    }
+
+    /// The first step that a span falls into, and the parts of the span in that one and those behind, which sum to one.
+    pub(super) fn share(&mut self, start: f64, end: f64) -> (usize, &[f64]) {
+        let (from, to) = (self.place(start), self.place(end));
+        let length = end - start;
+        self.parts.clear();
+        if from == to || length <= 0.0 {
+            self.parts.push(1.0);
+            return (from, &self.parts);
+        }
+        let part = |time: f64| (time / length).clamp(0.0, 1.0);
+        self.parts.push(part((from + 1) as f64 * self.step - start));
+        self.parts.extend(self.lengths[from + 1..to].iter().map(|whole| part(*whole)));
+        self.parts.push(part(end - to as f64 * self.step));
+        (from, &self.parts)
+    }
+}
+
+/// Adds shares of something to the steps that they fall into.
+pub(super) fn add(steps: &mut [f64], (first, parts): (usize, &[f64]), all: f64) {
+    steps[first..].iter_mut().zip(parts).for_each(|(sum, part)| *sum += all * part);
+}
+
+/// The same where sums are kept in single precision.
+pub(super) fn add_narrow(steps: &mut [f32], (first, parts): (usize, &[f64]), all: f64) {
+    steps[first..].iter_mut().zip(parts).for_each(|(sum, part)| *sum += (all * part) as f32);
 }
 
 #[cfg(test)]
 mod tests {
-    use super::share;
+    use super::Steps;
 
     #[track_caller]
-    fn shares(start: f64, end: f64, want: &[(usize, f64)]) {
-        let mut got = Vec::new();
-        share(start, end, 1.0, 4, |at, part| got.push((at, part)));
-        assert_eq!(got, want);
+    fn shares(start: f64, end: f64, first: usize, parts: &[f64]) {
+        assert_eq!(Steps::new(4.0, 4).share(start, end), (first, parts));
     }
 
     #[test]
     fn parts_fall_where_the_time_was_spent() {
-        shares(0.5, 2.5, &[(0, 0.25), (1, 0.5), (2, 0.25)]);
-        shares(1.25, 1.5, &[(1, 1.0)]);
-        shares(1.0, 1.0, &[(1, 1.0)]);
+        shares(0.5, 2.5, 0, &[0.25, 0.5, 0.25]);
+        shares(0.5, 1.5, 0, &[0.5, 0.5]);
+        shares(1.25, 1.5, 1, &[1.0]);
+        shares(1.0, 1.0, 1, &[1.0]);
     }
 
     #[test]
     fn what_lies_outside_counts_at_the_border() {
-        shares(9.0, 10.0, &[(3, 1.0)]);
-        shares(-2.0, -1.0, &[(0, 1.0)]);
-        shares(3.0, 5.0, &[(3, 1.0)]);
+        shares(9.0, 10.0, 3, &[1.0]);
+        shares(-2.0, -1.0, 0, &[1.0]);
+        shares(3.0, 5.0, 3, &[1.0]);
     }
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use netra_event::RecordId;
 
 use super::Budget;
-use super::span::share;
+use super::span::{Steps, add_narrow};
 use crate::{Direction, Job, Layer, Layout, TraceRow};
 
 /// One target.
@@ -97,7 +97,7 @@ fn places(layout: &Layout, place: &HashMap<u64, usize>) -> Vec<usize> {
 /// Targets while calls are added.
 struct Filling {
     targets: Targets,
-    step: f64,
+    steps: Steps,
     /// Seconds of a rank on a target.
     spent: HashMap<(usize, u32), f64>,
     /// The server of each target.
@@ -119,7 +119,7 @@ impl Filling {
         });
         Filling {
             targets: Targets { layer, list, per_row, bins, bytes, servers },
-            step: end / bins as f64,
+            steps: Steps::new(end, bins),
             spent: HashMap::new(),
             server_of,
         }
@@ -143,16 +143,12 @@ impl Filling {
             *self.spent.entry((at, row.rank)).or_default() += (row.end - row.start) * part;
             let (cells, bins) = (&mut self.targets.bytes[way], self.targets.bins);
             let from = at / self.targets.per_row * bins;
-            let mut server = self.targets.servers.as_mut().map(|servers| {
-                (self.server_of[at] / servers.per_row * bins, &mut servers.bytes[way])
-            });
-            share(row.start, row.end, self.step, bins, |bin, share| {
-                let bytes = (bytes as f64 * share) as f32;
-                cells[from + bin] += bytes;
-                if let Some((from, cells)) = &mut server {
-                    cells[*from + bin] += bytes;
-                }
-            });
+            let shares = self.steps.share(row.start, row.end);
+            add_narrow(&mut cells[from..], shares, bytes as f64);
+            if let Some(servers) = &mut self.targets.servers {
+                let from = self.server_of[at] / servers.per_row * bins;
+                add_narrow(&mut servers.bytes[way][from..], shares, bytes as f64);
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::{Direction, Layer};
 
 use super::Basis;
-use super::span::{Spans, share};
+use super::span::{Spans, Steps, add};
 
 /// The whole job over time.
 #[derive(Debug, Clone)]
@@ -35,15 +35,14 @@ impl Lane {
         if end <= 0.0 || bins == 0 {
             return Vec::new();
         }
-        let step = end / bins as f64;
+        let mut steps = Steps::new(end, bins);
         let mut busy = [vec![0.0; bins], vec![0.0; bins]];
         let mut bytes = [vec![0.0; bins], vec![0.0; bins]];
         for span in spans.by_rank() {
             let way = usize::from(span.direction == Direction::Write);
-            share(span.start, span.end, step, bins, |at, part| {
-                busy[way][at] += span.busy * part;
-                bytes[way][at] += span.bytes * part;
-            });
+            let shares = steps.share(span.start, span.end);
+            add(&mut busy[way], shares, span.busy);
+            add(&mut bytes[way], shares, span.bytes);
         }
         let lanes = Direction::BOTH.into_iter().zip(busy.iter().zip(&bytes));
         lanes

@@ -2,11 +2,13 @@
 //!
 //! Reading packed calls takes longer than most of what is done with them, so they are unpacked once and kept
 //! while they are looked at. Where there are too many for that they are read anew each time: memory has a limit,
-//! and what is found is the same.
+//! and what is found is the same. Calls that were never packed are looked at where they are.
 
-use std::ops::ControlFlow;
+use std::borrow::Cow;
+use std::ops::{ControlFlow, Range};
 use std::sync::OnceLock;
 
+use crate::trace::sortable;
 use crate::{Direction, Run, Trace, TraceRow};
 
 /// Calls that are kept unpacked: 48 MiB of them.
@@ -16,15 +18,15 @@ const KEPT: usize = 1 << 20;
 pub(super) struct Calls<'a> {
     trace: &'a Trace,
     runs: Vec<&'a Run>,
-    kept: Option<Kept>,
+    kept: Option<Kept<'a>>,
 }
 
-/// Unpacked calls, run by run.
-struct Kept {
-    rows: Vec<TraceRow>,
-    /// Behind the last call of each run.
-    ends: Vec<usize>,
-    /// All of them by their starts, once somebody has asked.
+/// Unpacked calls.
+struct Kept<'a> {
+    rows: Cow<'a, [TraceRow]>,
+    /// Which of them are those of each run.
+    ranges: Vec<Range<usize>>,
+    /// All of the runs' by their starts, once somebody has asked.
     order: OnceLock<Vec<u32>>,
 }
 
@@ -36,7 +38,10 @@ impl<'a> Calls<'a> {
     /// Unpacks calls if there are no more than this.
     fn keeping(most: usize, trace: &'a Trace, runs: Vec<&'a Run>) -> Calls<'a> {
         let many: usize = runs.iter().map(|run| run.calls as usize).sum();
-        let kept = (many <= most).then(|| Kept::of(trace, &runs, many));
+        let kept = (many <= most).then(|| match trace.plain() {
+            Some(rows) => Kept::plain(rows, &runs),
+            None => Kept::unpacked(trace, &runs, many),
+        });
         Calls { trace, runs, kept }
     }
 
@@ -92,7 +97,7 @@ impl<'a> Calls<'a> {
             (several, Some(kept)) => {
                 let all = several.iter().flat_map(|at| kept.run(*at));
                 let mut rows: Vec<&TraceRow> = all.collect();
-                rows.sort_by(|a, b| a.start.total_cmp(&b.start));
+                rows.sort_by_key(|row| sortable(row.start));
                 rows.into_iter().for_each(see);
             }
             (several, None) => {
@@ -111,31 +116,38 @@ impl<'a> Calls<'a> {
     }
 }
 
-impl Kept {
-    fn of(trace: &Trace, runs: &[&Run], many: usize) -> Kept {
-        let mut kept = Kept {
-            rows: Vec::with_capacity(many),
-            ends: Vec::with_capacity(runs.len()),
-            order: OnceLock::new(),
-        };
+impl<'a> Kept<'a> {
+    fn plain(rows: &'a [TraceRow], runs: &[&Run]) -> Kept<'a> {
+        let ranges = runs.iter().map(|run| run.range()).collect();
+        Kept { rows: Cow::Borrowed(rows), ranges, order: OnceLock::new() }
+    }
+
+    fn unpacked(trace: &Trace, runs: &[&Run], many: usize) -> Kept<'a> {
+        let mut rows = Vec::with_capacity(many);
+        let mut ranges = Vec::with_capacity(runs.len());
         for run in runs {
-            kept.rows.extend(trace.calls(run));
-            kept.ends.push(kept.rows.len());
+            let first = rows.len();
+            rows.extend(trace.calls(run));
+            ranges.push(first..rows.len());
         }
-        kept
+        Kept { rows: Cow::Owned(rows), ranges, order: OnceLock::new() }
     }
 
     fn run(&self, at: usize) -> &[TraceRow] {
-        let first = at.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.rows[first..self.ends[at]]
+        &self.rows[self.ranges[at].clone()]
     }
 
     fn order(&self) -> &[u32] {
         self.order.get_or_init(|| {
-            let mut order: Vec<(f64, u32)> =
-                self.rows.iter().map(|row| row.start).zip(0..).collect();
+            let many = self.ranges.iter().map(Range::len).sum();
+            let mut order: Vec<(u64, u32)> = Vec::with_capacity(many);
+            for range in &self.ranges {
+                let starts = self.rows[range.clone()].iter().map(|row| sortable(row.start));
+                // There are no more of them than are kept.
+                order.extend(starts.zip(range.start as u32..));
+            }
             // Runs are in order by themselves, which this way of sorting finds and merges.
-            order.sort_by(|a, b| a.0.total_cmp(&b.0));
+            order.sort_by_key(|one| one.0);
             order.into_iter().map(|one| one.1).collect()
         })
     }

@@ -175,12 +175,13 @@ fn borders(calls: &Calls<'_>, grain: Grain, contested: &[(u64, u64)]) -> Vec<u64
         borders.extend([row.offset, row.stop()]);
         // Most calls share their borders with others.
         if borders.len() >= sorted + BATCH {
-            borders.sort_unstable();
+            borders.sort();
             borders.dedup();
             sorted = borders.len();
         }
     });
-    borders.sort_unstable();
+    // Ranks mostly go forward, which this way of sorting finds and merges.
+    borders.sort();
     borders.dedup();
     borders
 }

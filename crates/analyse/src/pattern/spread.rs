@@ -4,16 +4,17 @@ use netra_event::Rank;
 
 use crate::Thresholds;
 
-/// The middle value; of an even number the mean of the two in the middle. Sorts.
+/// The middle value; of an even number the mean of the two in the middle. Leaves the values in another order.
 #[must_use]
 pub fn median(values: &mut [f64]) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => None,
-        count if count % 2 == 1 => Some(values[middle]),
-        _ => Some((values[middle - 1] + values[middle]) / 2.0),
+    if values.is_empty() {
+        return None;
     }
+    let is_odd = values.len() % 2 == 1;
+    let (below, &mut middle, _) =
+        values.select_nth_unstable_by(values.len() / 2, f64::total_cmp);
+    let before = below.iter().copied().max_by(f64::total_cmp);
+    Some(before.filter(|_| !is_odd).map_or(middle, |before| (before + middle) / 2.0))
 }
 
 /// A rank that stands out.

@@ -4,20 +4,27 @@
 //! direction, in the order of its starts; a call that does not continue the last run begins
 //! another. Within a run only differences are written ([`pack`]), and calls are read from the
 //! front. So nothing here can be asked for by its number: patterns go through runs, or merge them
-//! by time ([`Trace::in_order`]).
+//! by time ([`Trace::in_order`]). A few calls are kept as they are ([`plain`]): they are read far more often
+//! than written.
 
 mod order;
 mod pack;
+mod plain;
+mod rows;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use netra_event::{Rank, RecordId};
 
 pub use order::InOrder;
-pub use pack::Rows;
+pub(crate) use order::sortable;
+pub use rows::Rows;
 
 use crate::Layer;
-use pack::{Block, Writer};
+use pack::{Block, Unpack, Writer};
+use plain::Plain;
+use rows::Kept;
 
 /// Which way the bytes go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -57,8 +64,13 @@ pub struct Trace {
     files: Vec<RecordId>,
     index: BTreeMap<RecordId, u32>,
     runs: Vec<Run>,
+    /// All calls, while there are few.
+    plain: Plain,
+    /// All calls, when there are many.
     blocks: Vec<Block>,
     writer: Writer,
+    /// When the last call began, in nanoseconds: an earlier one does not continue its run.
+    last_start: i64,
     len: usize,
     /// What places are called now that were numbered otherwise when their calls were added.
     places: Vec<u32>,
@@ -83,7 +95,7 @@ pub struct Run {
     pub lengths: (u64, u64),
     /// The largest of their ends, in nanoseconds.
     last_end: i64,
-    /// Where its bytes begin.
+    /// Where its bytes begin; of calls that are kept as they are, the number of the first.
     block: u32,
     at: u32,
 }
@@ -111,6 +123,8 @@ pub struct TraceRow {
 
 /// Bytes after which a block is full.
 const BLOCK: usize = 1 << 20;
+/// Calls that are kept as they are: 3 MiB of them.
+const FEW: usize = 1 << 16;
 
 impl Trace {
     /// The number that stands for a file in rows; to be asked once per file and kept.
@@ -135,33 +149,40 @@ impl Trace {
         let continues = self.runs.last().is_some_and(|run| {
             (run.file, run.rank, run.layer, run.direction)
                 == (row.file, row.rank, row.layer, row.direction)
-                && start >= self.writer.start
-                && self.blocks.last().is_some_and(|block| block.len() < BLOCK)
+                && start >= self.last_start
+                && self.blocks.last().is_none_or(|block| block.len() < BLOCK)
         });
         if !continues {
             self.begin(&row);
         }
-        let (Some(run), Some(block)) = (self.runs.last_mut(), self.blocks.last_mut()) else {
-            return;
-        };
+        let Some(run) = self.runs.last_mut() else { return };
         let took = end.saturating_sub(start);
-        self.writer.put(block, start, took, (row.offset, row.length), place);
+        match self.blocks.last_mut() {
+            Some(block) => {
+                self.writer.put(block, start, took, (row.offset, row.length), place);
+            }
+            None => {
+                let (start, end) = (seconds(start), seconds(start.saturating_add(took)));
+                self.plain.push(TraceRow { start, end, ..row }, place);
+            }
+        }
+        self.last_start = start;
         run.calls += 1;
         run.bytes = run.bytes.saturating_add(row.length);
         run.lengths = (run.lengths.0.min(row.length), run.lengths.1.max(row.length));
         run.last_end = run.last_end.max(end);
         self.len += 1;
+        if self.plain.rows().len() > FEW {
+            self.pack();
+        }
     }
 
     fn begin(&mut self, row: &TraceRow) {
-        if self.blocks.last().is_none_or(|block| block.len() >= BLOCK) {
-            if let Some(block) = self.blocks.last_mut() {
-                block.shrink_to_fit();
-            }
-            self.blocks.push(Block::new());
-        }
-        let block = self.blocks.len() as u32 - 1;
-        let at = self.blocks.last().map_or(0, Vec::len) as u32;
+        let (block, at) = if self.blocks.is_empty() {
+            (0, self.plain.rows().len() as u32)
+        } else {
+            self.room()
+        };
         let &TraceRow { file, rank, layer, direction, .. } = row;
         let (calls, bytes, lengths, last_end) = (0, 0, (u64::MAX, 0), i64::MIN);
         self.runs.push(Run {
@@ -179,12 +200,41 @@ impl Trace {
         self.writer = Writer::default();
     }
 
+    /// Where the bytes of the next run go.
+    fn room(&mut self) -> (u32, u32) {
+        if self.blocks.last().is_none_or(|block| block.len() >= BLOCK) {
+            if let Some(block) = self.blocks.last_mut() {
+                block.shrink_to_fit();
+            }
+            self.blocks.push(Block::new());
+        }
+        (self.blocks.len() as u32 - 1, self.blocks.last().map_or(0, Vec::len) as u32)
+    }
+
+    /// Packs the calls that were kept as they are: now there are many.
+    fn pack(&mut self) {
+        let plain = std::mem::take(&mut self.plain);
+        let mut runs = std::mem::take(&mut self.runs);
+        for run in &mut runs {
+            let calls = plain.calls(run.range());
+            (run.block, run.at) = self.room();
+            self.writer = Writer::default();
+            let Some(block) = self.blocks.last_mut() else { continue };
+            for (row, place) in calls {
+                let start = nanos(row.start);
+                let took = nanos(row.end).saturating_sub(start);
+                self.writer.put(block, start, took, (row.offset, row.length), place);
+            }
+        }
+        self.runs = runs;
+    }
+
     /// Forgets the calls of runs that are not wanted. Nothing can be added to what was the last run.
     pub fn retain(&mut self, wanted: impl FnMut(&Run) -> bool) {
         self.runs.retain(wanted);
         self.len = self.runs.iter().map(|run| run.calls as usize).sum();
         // What comes next begins a run, behind the bytes that are there.
-        self.writer.start = i64::MAX;
+        self.last_start = i64::MAX;
     }
 
     /// The runs, in the order in which they were added.
@@ -196,8 +246,18 @@ impl Trace {
     /// The calls of a run of this trace.
     #[must_use]
     pub fn calls(&self, run: &Run) -> Rows<'_> {
-        let bytes = self.blocks.get(run.block as usize).map_or(&[][..], Vec::as_slice);
-        Rows::new(bytes.get(run.at as usize..).unwrap_or(&[]), *run, &self.places)
+        let kept = match self.blocks.get(run.block as usize) {
+            Some(block) => {
+                Kept::Packed(Unpack::new(block.get(run.at as usize..).unwrap_or(&[]), *run))
+            }
+            None => self.plain.kept(run.range()),
+        };
+        Rows::new(kept, &self.places)
+    }
+
+    /// All calls, where they are not packed; [`Run::range`] says which are whose.
+    pub(crate) fn plain(&self) -> Option<&[TraceRow]> {
+        self.blocks.is_empty().then(|| self.plain.rows())
     }
 
     /// All calls, run by run.
@@ -248,6 +308,12 @@ impl Trace {
 }
 
 impl Run {
+    /// Which of a trace's calls are its own, where they are not packed.
+    pub(crate) fn range(&self) -> Range<usize> {
+        let first = self.at as usize;
+        first..first + self.calls as usize
+    }
+
     /// When its last call ended.
     #[must_use]
     pub fn end(&self) -> f64 {
@@ -286,7 +352,7 @@ fn seconds(nanos: i64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Trace, TraceRow};
+    use super::{FEW, Run, Trace, TraceRow};
     use crate::{Direction, Layer};
     use netra_event::RecordId;
     use proptest::prelude::*;
@@ -357,6 +423,38 @@ mod tests {
         trace.renumber_places(&[7, 8]);
         assert_eq!(places(&trace), [Some(8), Some(8), None, Some(7), None]);
         assert!(trace.rows().all(|one| one == row));
+    }
+
+    #[test]
+    fn calls_are_the_same_before_and_after_there_are_many() {
+        let mut trace = Trace::default();
+        let file = trace.file(RecordId(1));
+        let row = |at: u32| TraceRow {
+            file,
+            rank: at / 1000,
+            layer: Layer::Posix,
+            direction: if at % 100 < 90 { Direction::Write } else { Direction::Read },
+            start: f64::from(at % 700) / 1e3,
+            end: f64::from(at % 700 + at % 7) / 1e3,
+            offset: u64::from(at) * 10,
+            length: u64::from(at % 13),
+        };
+        let place = |at: u32| (at % 5 > 2).then_some(at % 11);
+        let few = FEW as u32;
+        (0..few).for_each(|at| trace.push_from(row(at), place(at)));
+        let placed = |trace: &Trace| trace.placed().collect::<Vec<_>>();
+        let before = (trace.runs().to_vec(), placed(&trace));
+        assert!(trace.plain().is_some());
+        (few..few + 10).for_each(|at| trace.push_from(row(at), place(at)));
+        assert!(trace.plain().is_none());
+        let want: Vec<_> = (0..few + 10).map(|at| (row(at), place(at))).collect();
+        assert_eq!(placed(&trace), want);
+        assert_eq!(before.1, want[..FEW]);
+        let calls = |runs: &[Run]| runs.iter().map(|run| run.calls).collect::<Vec<_>>();
+        // The last run went on.
+        let last = before.0.len() - 1;
+        assert_eq!(calls(&trace.runs()[..last]), calls(&before.0[..last]));
+        assert_eq!(trace.runs()[last].calls, before.0[last].calls + 10);
     }
 
     proptest! {

@@ -69,7 +69,7 @@ impl Iterator for InOrder<'_> {
 }
 
 /// The order of floats as the order of numbers: negative ones turned round, below the others.
-fn sortable(time: f64) -> u64 {
+pub(crate) fn sortable(time: f64) -> u64 {
     let bits = time.to_bits();
     if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
 }

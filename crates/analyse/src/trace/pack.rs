@@ -10,7 +10,7 @@ pub(super) type Block = Vec<u8>;
 /// What the next call is compared with.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Writer {
-    pub(super) start: i64,
+    start: i64,
     stop: u64,
     length: u64,
     /// One more than the place; 0 where it is not known.
@@ -42,37 +42,31 @@ impl Writer {
 
 /// The calls of a run, from the first on.
 #[derive(Debug, Clone)]
-pub struct Rows<'a> {
+pub(super) struct Unpack<'a> {
     bytes: &'a [u8],
     left: u32,
     run: Run,
     before: Writer,
-    places: &'a [u32],
 }
 
-impl<'a> Rows<'a> {
-    pub(super) fn new(bytes: &'a [u8], run: Run, places: &'a [u32]) -> Rows<'a> {
-        Rows { bytes, left: run.calls, run, before: Writer::default(), places }
+impl<'a> Unpack<'a> {
+    pub(super) fn new(bytes: &'a [u8], run: Run) -> Unpack<'a> {
+        Unpack { bytes, left: run.calls, run, before: Writer::default() }
     }
 
-    /// Each call with the place in the program that made it.
-    pub fn placed(mut self) -> impl Iterator<Item = (TraceRow, Option<u32>)> + 'a {
-        std::iter::from_fn(move || Some((self.next()?, self.place())))
+    /// Calls that are left.
+    pub(super) fn left(&self) -> usize {
+        self.left as usize
     }
 
     /// The place of the call that was given last.
-    fn place(&self) -> Option<u32> {
+    pub(super) fn place(&self) -> Option<u32> {
         // What was put in fits.
-        let place = self.before.place.checked_sub(1)? as u32;
-        if self.places.is_empty() { Some(place) } else { self.places.get(place as usize).copied() }
+        Some(self.before.place.checked_sub(1)? as u32)
     }
-}
-
-impl Iterator for Rows<'_> {
-    type Item = TraceRow;
 
     #[inline]
-    fn next(&mut self) -> Option<TraceRow> {
+    pub(super) fn next(&mut self) -> Option<TraceRow> {
         self.left = self.left.checked_sub(1)?;
         let start = self.before.start.wrapping_add(unzigzag(take(&mut self.bytes)));
         let took = take(&mut self.bytes);
@@ -92,10 +86,6 @@ impl Iterator for Rows<'_> {
             offset,
             length,
         })
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left as usize, Some(self.left as usize))
     }
 }
 

@@ -14,7 +14,8 @@ use std::sync::Arc;
 const INPUT: usize = 64 << 10;
 /// Decompressed bytes kept at once, unless a caller wants more of them in a row.
 const OUTPUT: usize = 256 << 10;
-/// The same to begin with: most regions are small, and memory that is not touched costs nothing.
+/// The same to begin with: most regions, and most streams in them, are small, and memory that is not touched costs
+/// nothing. A stream that fills it gets twice as much.
 const FIRST: usize = 16 << 10;
 
 /// The most that a region may decompress to: `floor`, or `ratio` times its compressed length.
@@ -149,12 +150,13 @@ impl Region {
         if self.stopped.is_some() {
             return false;
         }
+        let room = if self.end < self.output.len() { FIRST } else { 2 * self.end };
+        let room = room.clamp(FIRST, OUTPUT).max(count);
         if self.start > 0 {
             self.output.copy_within(self.start..self.end, 0);
             self.end -= self.start;
             self.start = 0;
         }
-        let room = count.max(if self.produced < FIRST as u64 { FIRST } else { OUTPUT });
         if self.output.len() < room {
             self.output.resize(room, 0);
         }

@@ -1,5 +1,6 @@
 //! Long rows of numbers for the page, packed: within a column all lowest bytes come first, then
 //! all second bytes, and so on, because equal bytes side by side compress several times better.
+//! Zeros at the end of a column are left out: many a column, such as what nobody read, has nothing else.
 //! `web/src/column.ts` reads them.
 
 use std::io::{Result, Write};
@@ -38,37 +39,50 @@ struct Place {
     kind: &'static str,
     at: usize,
     count: usize,
+    /// Values that are stored; those behind them are 0.
+    kept: usize,
     delta: bool,
     tick: Option<f64>,
 }
 
+/// How the values of a column are to be read.
+#[derive(Debug, Clone, Copy)]
+enum Read {
+    /// As they are.
+    Plain,
+    /// As differences from value to value.
+    Added,
+    /// As such differences, in so many seconds each.
+    Ticks(f64),
+}
+
 impl Columns {
     pub(super) fn u8s(&mut self, name: &str, values: &[u8]) {
-        self.place(name, "u8", values.len(), false, None);
-        self.write(values);
+        let kept = self.place(name, "u8", values, Read::Plain);
+        self.write(kept);
     }
 
     pub(super) fn u16s(&mut self, name: &str, values: &[u16]) {
-        self.place(name, "u16", values.len(), false, None);
-        self.planes(values, u16::to_le_bytes);
+        let kept = self.place(name, "u16", values, Read::Plain);
+        self.planes(kept, 2, |value, shift| (value >> shift) as u8);
     }
 
     pub(super) fn f32s(&mut self, name: &str, values: &[f32]) {
-        self.place(name, "f32", values.len(), false, None);
-        self.planes(values, f32::to_le_bytes);
+        let kept = self.place(name, "f32", values, Read::Plain);
+        self.planes(kept, 4, |value, shift| (value.to_bits() >> shift) as u8);
     }
 
     /// Differences from value to value, which are small in ordered columns; they wrap around.
     pub(super) fn u32s(&mut self, name: &str, values: impl Iterator<Item = u32>) {
         let values: Vec<u32> = differences(values).collect();
-        self.place(name, "u32", values.len(), true, None);
-        self.planes(&values, u32::to_le_bytes);
+        let kept = self.place(name, "u32", &values, Read::Added);
+        self.planes(kept, 4, |value, shift| (value >> shift) as u8);
     }
 
     pub(super) fn u64s(&mut self, name: &str, values: impl Iterator<Item = u64>) {
         let values: Vec<u64> = values.collect();
-        self.place(name, "u64", values.len(), false, None);
-        self.planes(&values, u64::to_le_bytes);
+        let kept = self.place(name, "u64", &values, Read::Plain);
+        self.planes(kept, 8, |value, shift| (value >> shift) as u8);
     }
 
     /// Seconds in steps of a 2^32th of the longest, which is finer than any clock in a log.
@@ -77,28 +91,37 @@ impl Columns {
         // The cast saturates: a time outside the axis stands at its border.
         let ticks = differences(values.map(|value| (value / tick).round() as u32));
         let ticks: Vec<u32> = ticks.collect();
-        self.place(name, "ticks", ticks.len(), true, Some(tick));
-        self.planes(&ticks, u32::to_le_bytes);
+        let kept = self.place(name, "ticks", &ticks, Read::Ticks(tick));
+        self.planes(kept, 4, |value, shift| (value >> shift) as u8);
     }
 
-    fn place(
+    /// Notes where a column lies; gives those of its values that are stored.
+    fn place<'a, T: Copy + Default + PartialEq>(
         &mut self,
         name: &str,
         kind: &'static str,
-        count: usize,
-        delta: bool,
-        tick: Option<f64>,
-    ) {
-        self.places.push(Place { name: name.to_owned(), kind, at: self.at, count, delta, tick });
+        values: &'a [T],
+        read: Read,
+    ) -> &'a [T] {
+        let last = values.iter().rposition(|value| *value != T::default());
+        let kept = &values[..last.map_or(0, |last| last + 1)];
+        let (name, at, count) = (name.to_owned(), self.at, values.len());
+        let (delta, tick) = match read {
+            Read::Plain => (false, None),
+            Read::Added => (true, None),
+            Read::Ticks(tick) => (true, Some(tick)),
+        };
+        self.places.push(Place { name, kind, at, count, kept: kept.len(), delta, tick });
+        kept
     }
 
-    /// The first bytes of all values, then all second ones, and so on.
-    fn planes<T: Copy, const N: usize>(&mut self, values: &[T], bytes: impl Fn(T) -> [u8; N]) {
+    /// The lowest bytes of all values, then all second ones, and so on; `byte` gives the one that begins at a bit.
+    fn planes<T: Copy>(&mut self, values: &[T], bytes: u32, byte: impl Fn(T, u32) -> u8) {
         let mut chunk = std::mem::take(&mut self.chunk);
-        for plane in 0..N {
+        for plane in 0..bytes {
             for part in values.chunks(CHUNK) {
                 chunk.clear();
-                chunk.extend(part.iter().map(|value| bytes(*value)[plane]));
+                chunk.extend(part.iter().map(|value| byte(*value, 8 * plane)));
                 self.write(&chunk);
             }
         }
@@ -123,6 +146,8 @@ impl Columns {
             json.unsigned(place.at as u64)?;
             json.key("count")?;
             json.unsigned(place.count as u64)?;
+            json.key("kept")?;
+            json.unsigned(place.kept as u64)?;
             json.key("delta")?;
             json.truth(place.delta)?;
             if let Some(tick) = place.tick {
@@ -166,6 +191,17 @@ mod tests {
     }
 
     #[test]
+    fn zeros_at_the_end_take_no_bytes() {
+        let mut columns = Columns::default();
+        columns.u16s("a", &[0, 7, 0, 0]);
+        columns.f32s("b", &[0.0; 1000]);
+        columns.u32s("c", [4, 4, 4].into_iter());
+        let kept: Vec<_> = columns.places.iter().map(|one| (one.at, one.count, one.kept)).collect();
+        assert_eq!(kept, [(0, 4, 2), (4, 1000, 0), (4, 3, 1)]);
+        assert_eq!(columns.at, 8);
+    }
+
+    #[test]
     fn places_say_where_and_how() {
         let mut columns = Columns::default();
         columns.u8s("a", &[1, 2, 3]);
@@ -174,8 +210,8 @@ mod tests {
         columns.describe(&mut Json::new(&mut out)).unwrap();
         assert_eq!(
             String::from_utf8(out).unwrap(),
-            "{\"a\":{\"type\":\"u8\",\"at\":0,\"count\":3,\"delta\":false},\
-             \"b\":{\"type\":\"ticks\",\"at\":3,\"count\":2,\"delta\":true,\"tick\":1.0}}"
+            "{\"a\":{\"type\":\"u8\",\"at\":0,\"count\":3,\"kept\":3,\"delta\":false},\
+             \"b\":{\"type\":\"ticks\",\"at\":3,\"count\":2,\"kept\":2,\"delta\":true,\"tick\":1.0}}"
         );
     }
 }
