@@ -6,7 +6,7 @@ import { BOTTOM, type Chart, HIGH, LEFT, TOP, WIDE, framed, labelled, leftOut, l
 export function bars(chart: Chart): HTMLElement {
   const longest = Math.max(0, ...chart.labels.map((label) => label.length));
   // Numbers and ranges of them can be read where some are left out; a bar without its name cannot.
-  const named = chart.labels.some((label) => /^\p{Letter}/u.test(label));
+  const named = chart.labels.filter((label) => /^\p{Letter}/u.test(label)).length * 2 > chart.labels.length;
   return longest > 9 || named && leftOut(chart.labels) > 1 ? lying(chart) : upright(chart);
 }
 

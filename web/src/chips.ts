@@ -4,7 +4,7 @@ import type { Page } from "./page";
 import type { Selection } from "./selection";
 import { NOTHING } from "./selection";
 import { filters } from "./filters";
-import { h } from "./element";
+import { h, renew } from "./element";
 import { bytes, count, plural, seconds, shortPath } from "./format";
 
 export function chips(page: Page, withFilters = true): HTMLElement {
@@ -16,7 +16,7 @@ export function chips(page: Page, withFilters = true): HTMLElement {
     const now = page.store.now, chosen = describe(page, now);
     bar.classList.toggle("empty", chosen.length === 0);
     clear.hidden = chosen.length === 0;
-    list.replaceChildren(...(chosen.length === 0 ? [h("span", { class: "muted" }, hint())] : chosen.map(([text, change]) =>
+    renew(list, ...(chosen.length === 0 ? [h("span", { class: "muted" }, hint())] : chosen.map(([text, change]) =>
       h("button", { type: "button", class: "chip", "aria-label": `${text}: remove`, click: () => page.store.choose(change) }, text, h("span", { "aria-hidden": "true" }, "×")))));
   };
   page.store.listen(update);

@@ -10,7 +10,7 @@ import { boxes } from "./spread";
 import { callsByRank, colours } from "./single";
 import { chips } from "./chips";
 import { draw, highest } from "./views";
-import { h } from "./element";
+import { h, renew } from "./element";
 import { bytes, count, percent, plural, seconds, sentence, shortPath } from "./format";
 import { toggleTheme } from "./theme";
 
@@ -100,7 +100,7 @@ function charts(pages: Page[]): HTMLElement {
       const drawn = pages.map((page) => draw(page, view, most));
       for (let at = 0; at < Math.max(...drawn.map((one) => one.length)); at++) rows.push(h("div", { class: "beside" }, ...drawn.map((one, run) => h("div", {}, h("h4", {}, NAMES[run] ?? ""), one[at] ?? h("p", { class: "nothing" }, "nothing")))));
     }
-    node.replaceChildren(...rows);
+    renew(node, ...rows);
   };
   pages[0]!.store.listen(update);
   update();

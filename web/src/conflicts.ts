@@ -21,6 +21,9 @@ export class Conflicts {
     [this.offset, this.extent, this.#kind] = [column("offset"), column("extent"), column("kind")];
   }
 
+  /** Whether none of them is a race. */
+  get isOrdered(): boolean { return !this.#kind.some((kind) => (kind & 4) !== 0); }
+
   kind(i: number): string { return KINDS[this.#kind[i]! & 3] ?? ""; }
   /** Whether the later call began before the earlier had ended. */
   racing(i: number): boolean { return (this.#kind[i]! & 4) !== 0; }

@@ -67,7 +67,7 @@ function files(page: Page): Facts {
   const meant = finding && finding.places.length > 0 ? new Set(finding.places) : null;
   return table(rows.length, {
     path: (i) => of(i).path, file_system: (i) => of(i).kind ?? "", mount: (i) => of(i).mount ?? "", layer: (i) => of(i).layers[0] ?? "",
-    ranks: (i) => of(i).ranks, shared: (i) => Number(of(i).shared), reads: (i) => of(i).reads, writes: (i) => of(i).writes, opens: (i) => of(i).opens, seeks: (i) => of(i).seeks,
+    ranks: (i) => of(i).ranks, shared: (i) => Number(of(i).shared), reads: (i) => of(i).reads, writes: (i) => of(i).writes, opens: (i) => of(i).opens, seeks: (i) => of(i).seeks, size: (i) => of(i).size ?? 0,
     bytes_read: (i) => of(i).bytes_read, bytes_written: (i) => of(i).bytes_written,
     read_seconds: (i) => of(i).seconds[0], write_seconds: (i) => of(i).seconds[1], metadata_seconds: (i) => of(i).seconds[2], seconds: (i) => total(of(i).seconds), stripes: (i) => of(i).stripes ?? 0,
   }, meant ? { lit: (i) => meant.has(rows[i]!) } : {});

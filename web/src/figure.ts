@@ -63,7 +63,7 @@ export function levelled(chart: Chart, drawing: SVGElement, tall: (value: number
 /** Every how many places of an axis there is room for words. */
 export function leftOut(labels: string[]): number {
   const longest = Math.max(0, ...labels.map((label) => label.length));
-  return Math.max(1, Math.ceil(labels.length * Math.max(40, longest * 7 + 6) / (WIDE - LEFT)));
+  return Math.max(1, Math.ceil(labels.length * Math.max(40, longest * 6.4 + 4) / (WIDE - LEFT)));
 }
 
 /** Words under some of the places of an axis, as many as there is room for. */

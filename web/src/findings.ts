@@ -3,7 +3,7 @@
 
 import type { Page } from "./page";
 import type { Finding } from "./model";
-import { h } from "./element";
+import { h, renew } from "./element";
 import { count, percent, plural, seconds, sentence, shortPath } from "./format";
 
 const MOST = 5;
@@ -37,14 +37,12 @@ export class Findings {
   update(): void {
     const { findings } = this.#page.report, chosen = this.#page.store.now.finding;
     const shown = this.#all || (chosen ?? 0) >= MOST ? findings : findings.slice(0, MOST);
-    const focused = document.activeElement?.getAttribute("data-slug");
-    this.#list.replaceChildren(...shown.map((finding, at) => h("li", {}, this.#row(finding, at), at === chosen ? this.#details(finding) : null)));
-    // The row was made anew; whoever came by keyboard stays on it.
-    if (focused) this.#list.querySelector<HTMLElement>(`[data-slug="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+    const rows = shown.map((finding, at) => h("li", {}, this.#row(finding, at), at === chosen ? this.#details(finding) : null));
     if (shown.length < findings.length) {
-      this.#list.append(h("li", {}, h("button", { type: "button", class: "quiet", click: () => { this.#all = true; this.update(); } },
+      rows.push(h("li", {}, h("button", { type: "button", class: "quiet", click: () => { this.#all = true; this.update(); } },
         `${plural(findings.length - shown.length, "more finding")} that cost less`)));
     }
+    renew(this.#list, ...rows);
   }
 
   #row(finding: Finding, at: number): HTMLElement {

@@ -44,15 +44,16 @@ export function verdict(page: Page): HTMLElement {
 
 function answers(page: Page): HTMLElement[] {
   const { verdict: v, findings } = page.report;
-  // What costs nothing is no reason, here as in the terminal report.
-  const top = findings.find((one, at) => at === 0 && (one.level !== "INFO" || one.lost_seconds > 0));
+  // What costs little is no reason, here as in the terminal report.
+  const first = findings[0], top = first && first.level !== "INFO" ? first : null;
+  const little = first && !top && first.lost_seconds > 0 ? `Nothing that costs much; the most is: ${first.title}, ${seconds(first.lost_seconds)} (${percent(first.share)} of the run).` : null;
   const severe = v.share >= 0.3 ? "high" : v.share >= 0.1 ? "warn" : "good";
   return [
     h("div", { class: `answer ${severe}` },
       h("strong", {}, percent(v.share)), h("span", {}, sentence(v.says)), meter(page)),
     card("Where", v.place ? sentence(v.place) : "No file was used."),
-    card("Why", top ? sentence(top.says) : "No rule found anything that costs time."),
-    card("What to change", top ? change(top) : "Nothing that these rules know of."),
+    card("Why", top ? sentence(top.says) : sentence(little ?? "No rule found anything that costs time.")),
+    card("What to change", top ? change(top) : little ? "Nothing that is worth it." : "Nothing that these rules know of."),
   ];
 }
 

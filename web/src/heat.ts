@@ -6,19 +6,30 @@ import type { Grid } from "./model";
 import type { Scale } from "./scale";
 import { type Hint, MARGIN, Plot } from "./plot";
 import { linear } from "./scale";
-import { h } from "./element";
+import { h, renew } from "./element";
 import { bytes, count, percent, plural, seconds } from "./format";
 import { type Rgb, mix, pixel } from "./theme";
 
+/** What a rank's colour stands for. Bytes and calls are known where single calls are. */
+type Measure = "time" | "bytes" | "calls";
+
 export class Heat extends Plot {
   readonly #choice: HTMLElement;
+  readonly #measures: HTMLElement;
+  #measure: Measure = "time";
   #kept: readonly [Float32Array, Float32Array] = [new Float32Array(0), new Float32Array(0)];
 
   constructor(page: Page) {
     super(page, { id: page.id("heat"), title: "Ranks over time", height: rankHeight(page, 270), brush: "ranks" });
     this.#choice = h("span", { class: "choice", role: "group", "aria-label": "layer" });
-    this.caption.after(this.#choice);
+    this.#measures = h("span", { class: "choice", role: "group", "aria-label": "what of a rank" });
+    this.caption.after(this.#choice, this.#measures);
   }
+
+  /** What is drawn: time, unless single calls can tell more and it was asked for. */
+  #shown(grid: Grid): Measure { return this.#counts(grid) ? this.#measure : "time"; }
+
+  #counts(grid: Grid): boolean { return grid.basis === "traced" && this.page.marks.count > 0 && this.page.report.marks.ranks_per_mark === 1; }
 
   /** The layer that was chosen, else the one in which ranks spent most time. */
   #grid(): Grid | null {
@@ -36,7 +47,7 @@ export class Heat extends Plot {
     const grid = this.#grid();
     if (!this.page.store.moving) this.#buttons(grid);
     if (grid) {
-      const levels = this.#fromCalls(grid) ?? this.#fromGrid(grid);
+      const measure = this.#shown(grid), levels = measure === "time" ? this.#fromCalls(grid) ?? this.#fromGrid(grid) : this.#amounts(grid, measure);
       this.#paint(levels.read, levels.write, levels.wide, levels.high);
     }
     this.axes("rank", "rank");
@@ -51,12 +62,15 @@ export class Heat extends Plot {
 
   #buttons(now: Grid | null): void {
     const grids = this.page.report.grids;
-    this.#choice.replaceChildren(...(grids.length < 2 ? [] : grids.map((grid) =>
+    renew(this.#choice, ...(grids.length < 2 ? [] : grids.map((grid) =>
       h("button", { type: "button", "aria-pressed": String(grid === now), click: () => this.page.store.choose({ layer: grid.layer }) }, grid.layer))));
+    const measures: Measure[] = now && this.#counts(now) ? ["time", "bytes", "calls"] : [];
+    renew(this.#measures, ...measures.map((measure) =>
+      h("button", { type: "button", "aria-pressed": String(measure === this.#measure), click: () => { this.#measure = measure; this.schedule(); } }, measure)));
     if (!now) return;
     const basis = { traced: "share of time in calls", spread: "no trace: seconds spread evenly from first to last call", counted: "no trace: bytes counted over time, as a share of the most that a rank moved" };
     const parts = [
-      basis[now.basis],
+      this.#shown(now) === "time" ? basis[now.basis] : `${this.#measure} of a pixel's time, as a share of the most`,
       now.ranks_per_row > 1 ? `the busiest of ${count(now.ranks_per_row)} ranks per row` : "",
       now.summed > 0 ? `${plural(now.summed, "record")} summed over ranks not shown` : "",
     ];
@@ -113,7 +127,24 @@ export class Heat extends Plot {
         sum[rank * wide + px]! += Math.max(1 / 255, Math.min(px + 1, to) - Math.max(px, from));
       }
     }
-    return this.#gather(reads, writes, ranks, wide, high);
+    return this.#gather(reads, writes, ranks, wide, wide, high);
+  }
+
+  /** Bytes or calls of each rank over time, against the most in sight. Of very many ranks the steps are wider. */
+  #amounts(grid: Grid, measure: Measure): Levels {
+    const { marks, shade } = this.page, [t0, t1] = this.page.time(), [r0, r1] = this.page.ranks();
+    const { wide, high } = this.#area(), ranks = r1 - r0 + 1, steps = Math.min(wide, Math.max(64, Math.floor(2e6 / ranks)));
+    const [reads, writes] = this.#sums(ranks * steps), layer = marks.layers.indexOf(grid.layer), scale = steps / (t1 - t0), [begin, end] = marks.between(t0, t1);
+    let most = 0;
+    for (let i = begin; i < end; i++) {
+      const rank = marks.rank[i]! - r0, kind = marks.kind[i]!, at = Math.floor((marks.start[i]! - t0) * scale);
+      if (shade[i] === 0 || rank < 0 || rank >= ranks || kind >> 1 !== layer || at < 0 || at >= steps) continue;
+      const sum = (kind & 1) !== 0 ? writes : reads, cell = rank * steps + at;
+      sum[cell]! += measure === "bytes" ? marks.bytes[i]! : marks.each[i]!;
+      if (sum[cell]! > most) most = sum[cell]!;
+    }
+    for (const sum of [reads, writes]) for (let cell = 0; cell < ranks * steps; cell++) sum[cell]! /= most || 1;
+    return this.#gather(reads, writes, ranks, steps, wide, high);
   }
 
   /** Two rows of zeros, used again from frame to frame. */
@@ -124,14 +155,15 @@ export class Heat extends Plot {
   }
 
   /** A pixel is the busiest of the ranks below it. */
-  #gather(reads: Float32Array, writes: Float32Array, ranks: number, wide: number, high: number): Levels {
+  #gather(reads: Float32Array, writes: Float32Array, ranks: number, steps: number, wide: number, high: number): Levels {
     const out: Levels = { wide, high, read: new Uint8Array(wide * high), write: new Uint8Array(wide * high) };
     const down = blocks(high, 0, ranks, ranks);
+    const across = Int32Array.from({ length: wide }, (_, px) => Math.floor(px * steps / wide));
     for (let py = 0; py < high; py++) {
       const first = down[2 * (high - 1 - py)]!, last = down[2 * (high - 1 - py) + 1]!;
       for (let px = 0; px < wide; px++) {
         let r = 0, w = 0;
-        for (let at = first * wide + px; at <= last * wide + px; at += wide) {
+        for (let at = first * steps + across[px]!; at <= last * steps + across[px]!; at += steps) {
           if (reads[at]! > r) r = reads[at]!;
           if (writes[at]! > w) w = writes[at]!;
         }

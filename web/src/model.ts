@@ -56,6 +56,8 @@ export interface File {
   path: string; kind: string | null; mount: string | null; ranks: number; shared: boolean;
   layers: string[]; reads: number; writes: number; bytes_read: number; bytes_written: number;
   opens: number; seeks: number; seconds: [number, number, number]; stripes: number | null;
+  /** Bytes up to the last one that was used; null where no layer says. */
+  size: number | null;
 }
 
 export interface Ost { ost: number; server: string; files: number; bytes: number; alone: number; seconds_mean: number; seconds_max: number }

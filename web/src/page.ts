@@ -8,7 +8,7 @@ import { h } from "./element";
 import { Conflicts } from "./conflicts";
 import { Marks } from "./marks";
 import { Openings } from "./openings";
-import { Store } from "./selection";
+import { type Selection, Store } from "./selection";
 import { type Theme, theme } from "./theme";
 
 interface Drawn { schedule(): void; now(): void; cross(time: number | null): void }
@@ -134,8 +134,9 @@ export class Page {
     this.store.drift({ ranks: fits === all ? null : [from, from + fits - 1] });
   }
 
-  brush(kind: "time" | "ranks" | "offset", across: readonly [number, number] | null, up: readonly [number, number] | null): void {
-    const time = across ? { time: this.#within(across), phase: null } : {};
+  /** What a brush means; `also` is chosen in the same step, so that one undo takes back all of it. */
+  brush(kind: "time" | "ranks" | "offset", across: readonly [number, number] | null, up: readonly [number, number] | null, also: Partial<Selection> = {}): void {
+    const time = { ...also, ...(across ? { time: this.#within(across), phase: null } : {}) };
     if (kind === "ranks" && up) {
       const last = this.rankCount() - 1;
       const ranks = [Math.max(0, Math.floor(up[0])), Math.min(last, Math.floor(up[1]))] as const;
@@ -145,9 +146,8 @@ export class Page {
     } else this.store.choose(time);
   }
 
-  reset(kind: "time" | "ranks" | "offset"): void {
-    this.store.choose({ time: null, phase: null, ...(kind === "ranks" ? { ranks: null } : {}), ...(kind === "offset" ? { offset: null } : {}) });
-  }
+  /** All times, ranks and offsets again; of what else is chosen, `kept`. */
+  reset(kept: Partial<Selection> = {}): void { this.store.choose({ ...kept, time: null, phase: null, ranks: null, offset: null }); }
 }
 
 /** The box beside the pointer. */

@@ -3,6 +3,7 @@
 
 import type { Page } from "./page";
 import type { Scale } from "./scale";
+import type { Selection } from "./selection";
 import { linear, niceTicks } from "./scale";
 import { h } from "./element";
 import { bytes, count, tick } from "./format";
@@ -11,6 +12,9 @@ import { saveCanvas, saveCsv, saveText } from "./save";
 
 /** Every picture over time has the same borders, so that equal times stand under each other. */
 export const MARGIN = { left: 94, right: 14, top: 6, bottom: 22 } as const;
+
+/** Clicks that follow each other within so many milliseconds belong together. */
+const TWICE = 600;
 
 export interface Options {
   id: string; title: string; height: number;
@@ -39,6 +43,9 @@ export abstract class Plot {
   /** Where the keys point, in CSS pixels of the inner area. */
   #cursor: { x: number; y: number } | null = null;
   #drag: { x: number; y: number; pan: boolean; from: readonly [number, number] } | null = null;
+  /** When the button went down last, and what was chosen before the first of several clicks. */
+  #pressed = -Infinity;
+  #before: Selection | null = null;
   /** Size of the inner area in CSS pixels. */
   protected width = 0;
   protected height = 0;
@@ -191,7 +198,8 @@ export abstract class Plot {
     canvas.addEventListener("pointerup", (e) => this.#up(e));
     canvas.addEventListener("pointercancel", () => this.#stop());
     canvas.addEventListener("pointerleave", () => { this.page.tip.hide(); this.page.cross(null); });
-    canvas.addEventListener("dblclick", () => this.page.reset(this.options.brush));
+    // The two clicks before it were no choices.
+    canvas.addEventListener("dblclick", () => this.page.reset(this.#before ?? {}));
     canvas.addEventListener("wheel", (e) => this.#wheel(e), { passive: false });
     canvas.addEventListener("keydown", (e) => this.#key(e));
     canvas.addEventListener("blur", () => { this.#cursor = null; this.page.tip.hide(); });
@@ -204,6 +212,8 @@ export abstract class Plot {
 
   #down(e: PointerEvent): void {
     if (e.button !== 0) return;
+    if (e.timeStamp - this.#pressed > TWICE) this.#before = this.page.store.now;
+    this.#pressed = e.timeStamp;
     this.canvas.setPointerCapture(e.pointerId);
     this.#drag = { ...this.#place(e), pan: e.shiftKey, from: this.x().domain };
   }
@@ -295,7 +305,7 @@ export abstract class Plot {
       ArrowDown: () => this.page.moveRanks(-1),
       "+": () => this.#zoom(0.5), "=": () => this.#zoom(0.5), "-": () => this.#zoom(2),
       PageUp: () => this.page.zoomRanks(0.5), PageDown: () => this.page.zoomRanks(2),
-      Home: () => this.page.reset(this.options.brush), "0": () => this.page.reset(this.options.brush),
+      Home: () => this.page.reset(), "0": () => this.page.reset(),
     };
     const act = keys[e.key];
     if (act && !e.ctrlKey && !e.metaKey && !e.altKey) { e.preventDefault(); act(); }

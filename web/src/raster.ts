@@ -72,8 +72,7 @@ export class Raster extends Plot {
 
   protected override chosen(across: readonly [number, number] | null, up: readonly [number, number] | null): void {
     if (this.#kind !== "places") { super.chosen(across, up); return; }
-    if (across) this.page.store.choose({ offset: [Math.max(0, across[0]), across[1]] });
-    if (up) this.page.brush("ranks", null, up);
+    this.page.brush("ranks", null, up, across ? { offset: [Math.max(0, across[0]), across[1]] } : {});
   }
 
   protected draw(): void {
@@ -180,7 +179,7 @@ export class Raster extends Plot {
       const file = now.file === null ? null : report.files[now.file];
       parts.push(file ? shortPath(file.path) : report.files.length > 1 ? "all files over each other; choose one in the table of files" : "");
     }
-    if (this.#kind === "offsets" && conflicts.count > 0) parts.push(`${conflicts.cut ? "the first " : ""}${plural(conflicts.count, "conflict")} between ranks`);
+    if (this.#kind === "offsets" && conflicts.count > 0) parts.push(`${conflicts.cut ? "the first " : ""}${plural(conflicts.count, "conflict")} between ranks${conflicts.isOrdered ? ", one after the other" : ""}`);
     if (this.#kind === "durations") parts.push(marks.exact ? "each call" : "the longest call of each group", this.page.opens.count < this.page.opens.all ? `the ${count(this.page.opens.count)} longest of ${count(this.page.opens.all)} opens and closes` : "");
     if (!marks.exact) parts.push(`${count(marks.calls)} calls in ${count(marks.count)} groups of at most ${seconds(report.marks.slice)}`);
     return parts.filter(Boolean).join("; ");

@@ -9,11 +9,12 @@ import { Tables } from "./tables";
 import { Timeline } from "./timeline";
 import { Views } from "./views";
 import { chips } from "./chips";
-import { h } from "./element";
+import { h, renew } from "./element";
 import { head, verdict } from "./head";
 
 export function single(page: Page): HTMLElement[] {
   const { report } = page;
+  if (report.layers.length === 0) return [head(page), verdict(page), idle()];
   const timeline = new Timeline(page), heat = new Heat(page), calls = operations(page);
   const targets = report.targets.flatMap((one) => one.servers ? [new TargetStrips(page, one), new ServerStrips(page, one)] : [new TargetStrips(page, one)]);
   const strips = [...targets, ...(report.nodes ? [new NodeStrips(page, report.nodes)] : [])];
@@ -22,6 +23,12 @@ export function single(page: Page): HTMLElement[] {
     h("div", { class: "panes" }, new Findings(page).node,
       h("div", { class: "views" }, chips(page), timeline.figure, heat.figure, calls.node, ...strips.map((one) => one.figure), new Views(page).node)),
     new Tables(page).node];
+}
+
+/** In place of pictures where there is nothing to draw. */
+function idle(): HTMLElement {
+  return h("section", { class: "absent" }, h("h3", {}, "No I/O was recorded"),
+    h("p", {}, "No process of this job opened, read or wrote a file that was looked at. A program that is linked statically, or that was started without the library, leaves such a log too."));
 }
 
 /** The pictures of single calls; without a trace a sentence says what is missing. */
@@ -52,14 +59,11 @@ export function colours(page: Page): HTMLElement {
     const choice = (label: string, on: boolean, act: () => void) => h("button", { type: "button", "aria-pressed": String(on), click: act }, label);
     const group = (label: string, word: string, ...buttons: HTMLElement[]) => h("span", { class: "choice", role: "group", "aria-label": label }, h("span", { class: "muted" }, `${word} `), ...buttons);
     const swatch = legend(page).map(({ text, colour }) => { const box = h("i", {}); box.style.background = page.theme.css(colour); return h("span", { class: "key" }, box, text); });
-    const focused = bar.contains(document.activeElement) ? document.activeElement?.textContent : null;
-    bar.replaceChildren(h("h2", {}, "Single calls"),
+    renew(bar, h("h2", {}, "Single calls"),
       group("colour", "colour", choice("read, write", now.colour === "way", () => page.store.choose({ colour: "way" })), choice("size", now.colour === "size", () => page.store.choose({ colour: "size" })), choice("rank", now.colour === "rank", () => page.store.choose({ colour: "rank" }))),
       h("span", { class: "keys" }, ...swatch),
       group("direction", "show", choice("both", now.way === null, () => page.store.choose({ way: null })), choice("reads", now.way === "read", () => page.store.choose({ way: "read" })), choice("writes", now.way === "write", () => page.store.choose({ way: "write" }))),
       page.conflicts.count > 0 ? group("conflicts", "", choice("conflicts", now.conflicts, () => page.store.choose({ conflicts: !now.conflicts }))) : "");
-    // The buttons were made anew; whoever came by keyboard stays where they were.
-    if (focused) [...bar.querySelectorAll("button")].find((button) => button.textContent === focused)?.focus({ preventScroll: true });
   };
   page.store.listen(update);
   page.onFeed(update);

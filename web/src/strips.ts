@@ -6,7 +6,7 @@ import type { Nodes, Targets } from "./model";
 import type { Scale } from "./scale";
 import { type Hint, Plot } from "./plot";
 import { linear } from "./scale";
-import { h } from "./element";
+import { h, renew } from "./element";
 import { bytes, count, plural, rate, seconds } from "./format";
 import { blocks } from "./heat";
 import { mix, pixel } from "./theme";
@@ -143,7 +143,7 @@ export class NodeStrips extends Strips {
   constructor(page: Page, nodes: Nodes) {
     super(page, { id: page.id("nodes"), title: "Nodes over time", height: rowHeight(nodes.hosts.length), brush: "time" });
     const choice = h("span", { class: "choice", role: "group", "aria-label": "what of a node" });
-    const update = () => choice.replaceChildren(...(["bytes", "calls"] as const).map((unit) =>
+    const update = () => renew(choice, ...(["bytes", "calls"] as const).map((unit) =>
       h("button", { type: "button", "aria-pressed": String(unit === this.#unit), click: () => { this.#unit = unit; update(); this.schedule(); } }, unit)));
     update();
     this.caption.after(choice);

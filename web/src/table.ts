@@ -1,6 +1,6 @@
 // A table that can be sorted, searched and saved; a row can be chosen.
 
-import { h } from "./element";
+import { h, renew } from "./element";
 import { count } from "./format";
 import { saveCsv } from "./save";
 
@@ -62,7 +62,7 @@ export class Table<Row> {
 
   update(): void {
     const { columns, chosen, lit, choose, more } = this.#options;
-    this.#head.replaceChildren(...columns.map((column, at) => {
+    renew(this.#head, ...columns.map((column, at) => {
       const first = this.#options.rows[0], numeric = first !== undefined && typeof column.value(first) === "number";
       const sorted = at === this.#sort ? (numeric !== this.#up ? "descending" : "ascending") : "none";
       return h("th", { scope: "col", class: column.words ? "words" : numeric ? "number" : "", "aria-sort": sorted },
@@ -72,7 +72,7 @@ export class Table<Row> {
     const sorted = this.#sorted(), meant = lit ? sorted.filter(lit) : [];
     const ordered = meant.length > 0 ? [...meant, ...sorted.filter((row) => !lit!(row))] : sorted;
     const shown = ordered.slice(0, this.#all ? MOST : FEW);
-    this.#body.replaceChildren(...shown.map((row) => {
+    renew(this.#body, ...shown.map((row) => {
       const picked = chosen?.(row) ?? false;
       const node = h("tr", { class: [picked ? "chosen" : "", meant.length > 0 ? (lit!(row) ? "lit" : "dim") : ""].join(" ").trim() || null });
       columns.forEach((column, at) => {
@@ -83,7 +83,7 @@ export class Table<Row> {
       return node;
     }));
     const rest = sorted.length - shown.length;
-    this.#foot.replaceChildren(...(rest > 0 && !this.#all ? [h("button", { type: "button", click: () => { this.#all = true; this.update(); } }, `show ${count(Math.min(rest, MOST - FEW))} more`)] : []),
+    renew(this.#foot, ...(rest > 0 && !this.#all ? [h("button", { type: "button", click: () => { this.#all = true; this.update(); } }, `show ${count(Math.min(rest, MOST - FEW))} more`)] : []),
       rest > 0 && this.#all ? `${count(rest)} more: search, or save as CSV.` : "", more ? ` ${more}` : "");
   }
 

@@ -3,7 +3,7 @@
 import type { Page } from "./page";
 import type { File, Layer, Ost, Phase, Report, Site } from "./model";
 import { type Column, Table } from "./table";
-import { h } from "./element";
+import { h, renew } from "./element";
 import { bytes, count, plural, rate, seconds, shortPath } from "./format";
 import { choosePhase } from "./timeline";
 
@@ -53,7 +53,7 @@ export class Tables {
 
   update(): void {
     const wanted = this.#page.store.now.table, open = this.#makers.has(wanted) ? wanted : "files";
-    this.#tabs.replaceChildren(...[...this.#makers].map(([name, { title }]) => h("button", {
+    renew(this.#tabs, ...[...this.#makers].map(([name, { title }]) => h("button", {
       type: "button", role: "tab", id: `tab-${name}`, "aria-selected": String(name === open), "aria-controls": "table-panel", tabindex: name === open ? "0" : "-1",
       click: () => this.#page.store.choose({ table: name }),
     }, title)));
@@ -84,14 +84,14 @@ export class Tables {
       columns: [
         { name: "file", value: ([f]) => f.path, text: ([f]) => shortPath(f.path, 64) },
         timed("time", ([f]) => total(f.seconds)), timed("reading", ([f]) => f.seconds[0]), timed("writing", ([f]) => f.seconds[1]), timed("metadata", ([f]) => f.seconds[2]),
-        sized("read", ([f]) => f.bytes_read), sized("written", ([f]) => f.bytes_written),
+        sized("read", ([f]) => f.bytes_read), sized("written", ([f]) => f.bytes_written), { name: "size", value: ([f]) => f.size ?? 0, text: ([f]) => f.size === null ? "–" : bytes(f.size) },
         { name: "reads", value: ([f]) => f.reads }, { name: "writes", value: ([f]) => f.writes }, { name: "opens", value: ([f]) => f.opens }, { name: "seeks", value: ([f]) => f.seeks },
         { name: "ranks", value: ([f]) => f.ranks }, { name: "layers", value: ([f]) => f.layers.join(" ") }, { name: "on", value: ([f]) => f.kind ?? "–" },
         { name: "stripes", value: ([f]) => f.stripes ?? 0, text: ([f]) => f.stripes === null ? "–" : count(f.stripes) },
       ],
       chosen: ([, at]) => store.now.file === at, lit: ([, at]) => meant()?.places.includes(at) ?? false,
       choose: ([, at]) => store.choose({ file: store.now.file === at ? null : at, offset: null }),
-      ...(hidden > 0 ? { more: `${count(hidden)} more files that took less time are not in this page.` } : {}),
+      more: `A file's size is where its last byte was read or written.${hidden > 0 ? ` ${count(hidden)} more files that took less time are not in this page.` : ""}`,
     });
   }
 

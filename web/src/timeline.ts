@@ -1,5 +1,5 @@
-// The whole job over time: for each layer how many ranks were busy, reads over writes, with the
-// phases above.
+// The whole job over time: for each layer how many ranks were busy, opens and closes over reads over
+// writes, with the phases above.
 
 import type { Page } from "./page";
 import type { Numbers } from "./column";
@@ -18,6 +18,8 @@ function headHeight(page: Page): number { return page.report.phases ? PHASE_HEIG
 
 export class Timeline extends Plot {
   #bands: Band[] = [];
+  /** Rank seconds in opens and closes, step by step, of layers that have any. */
+  #opens = new Map<string, Float64Array>();
   /** What a band is drawn against, where other runs have the same layer. */
   #peaks: Map<string, number> | null = null;
 
@@ -43,9 +45,10 @@ export class Timeline extends Plot {
       bands.set(lane.layer, band);
     }
     this.#bands = [...bands.values()];
+    this.#opens = opens(this.page);
     const { verdict } = this.page.report, meta = verdict.parts[2];
     const of = (basis: Basis) => this.#bands.filter((band) => band.basis === basis).map((band) => band.layer).join(", ");
-    const parts = [of("traced") || of("spread") ? "share of ranks that were busy" : ""];
+    const parts = [of("traced") || of("spread") ? `share of ranks that were busy${this.#opens.size > 0 ? ", also with opens and closes" : ""}` : ""];
     if (of("counted")) parts.push(`${of("counted")}: no trace, bytes counted over time`);
     if (of("spread")) parts.push(`${of("spread")}: no trace, seconds spread evenly from first to last call`);
     if (meta > 0.05 * verdict.seconds && this.page.opens.count === 0) parts.push(`${seconds(meta)} in metadata calls have no times and are not drawn`);
@@ -60,7 +63,7 @@ export class Timeline extends Plot {
   }
 
   protected draw(): void {
-    const c = this.context, t = this.page.theme, [read, write] = [t.css(t.read), t.css(t.write)];
+    const c = this.context, t = this.page.theme, [read, write, meta] = [t.css(t.read), t.css(t.write), t.css(t.meta)];
     c.font = "11px system-ui, sans-serif";
     const all = this.#bands.map((band) => this.#columns(band));
     const shares = all.filter((_, at) => this.#bands[at]!.basis !== "counted");
@@ -81,6 +84,9 @@ export class Timeline extends Plot {
       c.fillStyle = read; c.beginPath();
       for (let x = 0; x < values.read.length; x++) { const r = tall(values.read[x]!); if (r > 0) c.rect(x, ground - values.write[x]! / most * high - r, 1, r); }
       c.fill();
+      c.fillStyle = meta; c.beginPath();
+      for (let x = 0; x < values.meta.length; x++) { const m = tall(values.meta[x]!); if (m > 0) c.rect(x, ground - (values.write[x]! + values.read[x]!) / most * high - m, 1, m); }
+      c.fill();
       c.strokeStyle = t.line; c.beginPath(); c.moveTo(0, top + high + 0.5); c.lineTo(this.width, top + high + 0.5); c.stroke();
     });
     this.#phases();
@@ -90,34 +96,34 @@ export class Timeline extends Plot {
   /** A share of ranks that were busy; of few ranks their number. */
   #share(value: number): string {
     const ranks = this.page.report.job.nprocs;
-    return ranks > 8 ? percent(Math.min(1, value)).replace("below ", "<") : value * ranks < 0.05 ? "<0.1" : (Math.min(1, value) * ranks).toFixed(1);
+    return ranks > 8 ? percent(Math.min(1, value)).replace("below ", "<") : `${value * ranks < 0.05 ? "<0.1" : (Math.min(1, value) * ranks).toFixed(1)} of ${ranks}`;
   }
 
   /** A step's values: the share of ranks that were busy, or, where only bytes are known, their rate. */
-  #values(band: Band): { read: Numbers | null; write: Numbers | null; factor: number } {
+  #values(band: Band): { read: Numbers | null; write: Numbers | null; meta: Numbers | null; factor: number } {
     const { end, bins } = this.page.report.timeline, counted = band.basis === "counted";
     const of = (lane: Lane | null) => lane && this.page.columns.get(counted ? lane.bytes : lane.busy);
-    return { read: of(band.read), write: of(band.write), factor: bins / end / (counted ? 1 : Math.max(1, this.page.report.job.nprocs)) };
+    return { read: of(band.read), write: of(band.write), meta: counted ? null : this.#opens.get(band.layer) ?? null, factor: bins / end / (counted ? 1 : Math.max(1, this.page.report.job.nprocs)) };
   }
 
   #highest(band: Band): number {
-    const { read, write, factor } = this.#values(band), bins = this.page.report.timeline.bins;
+    const { read, write, meta, factor } = this.#values(band), bins = this.page.report.timeline.bins;
     let most = 0;
-    for (let b = 0; b < bins; b++) most = Math.max(most, (read?.[b] ?? 0) + (write?.[b] ?? 0));
+    for (let b = 0; b < bins; b++) most = Math.max(most, (read?.[b] ?? 0) + (write?.[b] ?? 0) + (meta?.[b] ?? 0));
     return most * factor;
   }
 
   /** Per pixel the busiest step. */
-  #columns(band: Band): { read: Float64Array; write: Float64Array; peak: number } {
+  #columns(band: Band): { read: Float64Array; write: Float64Array; meta: Float64Array; peak: number } {
     const { end, bins } = this.page.report.timeline, x = this.x(), step = end / bins, wide = Math.max(0, Math.floor(this.width));
-    const { read, write, factor } = this.#values(band), out = { read: new Float64Array(wide), write: new Float64Array(wide), peak: 0 };
+    const { read, write, meta, factor } = this.#values(band), out = { read: new Float64Array(wide), write: new Float64Array(wide), meta: new Float64Array(wide), peak: 0 };
     const [low, high] = x.domain, each = (high - low) / Math.max(1, this.width) / step;
     for (let px = 0; px < wide; px++) {
       const from = Math.floor(low / step + px * each), to = Math.max(from, Math.ceil(low / step + (px + 1) * each) - 1);
       let most = 0;
       for (let b = Math.max(0, from), last = Math.min(bins - 1, to); b <= last; b++) {
-        const r = read ? read[b]! : 0, w = write ? write[b]! : 0;
-        if (r + w > most) { most = r + w; out.read[px] = r * factor; out.write[px] = w * factor; }
+        const r = read ? read[b]! : 0, w = write ? write[b]! : 0, m = meta ? meta[b]! : 0;
+        if (r + w + m > most) { most = r + w + m; out.read[px] = r * factor; out.write[px] = w * factor; out.meta[px] = m * factor; }
       }
       if (most * factor > out.peak) out.peak = most * factor;
     }
@@ -158,6 +164,10 @@ export class Timeline extends Plot {
   protected hint(px: number, py: number): Hint | null {
     const time = this.x().value(px), { end, bins } = this.page.report.timeline, step = end / bins;
     const at = Math.min(bins - 1, Math.max(0, Math.floor(time / step))), lines: [string, string][] = [];
+    for (const band of this.#bands) {
+      const opening = this.#opens.get(band.layer)?.[at] ?? 0;
+      if (opening > 0) lines.push([`${band.layer} open, close`, `${percent(opening / step / this.page.report.job.nprocs)} of ranks`]);
+    }
     for (const band of this.#bands) for (const way of ["read", "write"] as const) {
       const lane = band[way];
       const busy = lane ? this.page.columns.get(lane.busy)[at]! : 0, moved = lane ? this.page.columns.get(lane.bytes)[at]! : 0;
@@ -176,8 +186,8 @@ export class Timeline extends Plot {
 
   protected rows(): (string | number)[][] {
     const { end, bins } = this.page.report.timeline, lanes = this.page.report.timeline.lanes;
-    const head = ["start_s", ...lanes.flatMap((l) => [`${l.layer}_${l.way}_busy_rank_s`, `${l.layer}_${l.way}_bytes`])];
-    const columns = lanes.flatMap((l) => [this.page.columns.get(l.busy), this.page.columns.get(l.bytes)]);
+    const head = ["start_s", ...lanes.flatMap((l) => [`${l.layer}_${l.way}_busy_rank_s`, `${l.layer}_${l.way}_bytes`]), ...[...this.#opens.keys()].map((layer) => `${layer}_open_close_busy_rank_s`)];
+    const columns = [...lanes.flatMap((l) => [this.page.columns.get(l.busy), this.page.columns.get(l.bytes)]), ...this.#opens.values()];
     return [head, ...Array.from({ length: bins }, (_, b) => [end / bins * b, ...columns.map((c) => c[b]!)])];
   }
 
@@ -185,6 +195,21 @@ export class Timeline extends Plot {
     const phases = this.page.report.phases?.list.length;
     return `${this.#bands.map((b) => b.layer).join(", ") || "No I/O"} over ${seconds(this.page.end())}${phases ? `, in ${plural(phases, "phase")}` : ""}.`;
   }
+}
+
+/** Rank seconds that each layer's opens and closes take, step by step. */
+function opens({ report: { timeline: { end, bins } }, opens: all }: Page): Map<string, Float64Array> {
+  const found = new Map<string, Float64Array>(), step = end / bins;
+  if (!(step > 0)) return found;
+  for (let i = 0; i < all.count; i++) {
+    const start = all.start[i]!, stop = start + all.length[i]!, layer = all.layer(i);
+    let sums = found.get(layer);
+    if (!sums) found.set(layer, sums = new Float64Array(bins));
+    for (let b = Math.max(0, Math.floor(start / step)), last = Math.min(bins - 1, Math.floor(stop / step)); b <= last; b++) {
+      sums[b]! += Math.max(0, Math.min(stop, (b + 1) * step) - Math.max(start, b * step));
+    }
+  }
+  return found;
 }
 
 export function phaseLines(at: number, phase: Phase): [string, string][] {

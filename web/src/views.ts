@@ -8,7 +8,7 @@ import { bars } from "./bars";
 import { boxes, points } from "./spread";
 import { Table } from "./table";
 import { facts } from "./facts";
-import { h } from "./element";
+import { h, renew } from "./element";
 import { bytes, count, percent, seconds } from "./format";
 
 const UNITS = { count: (value: number) => Number.isInteger(value) ? count(value) : value.toFixed(2), seconds, bytes, share: percent };
@@ -26,7 +26,7 @@ export class Views {
     this.update();
   }
 
-  update(): void { this.node.replaceChildren(...this.#page.report.views.flatMap((view) => draw(this.#page, view))); }
+  update(): void { renew(this.node, ...this.#page.report.views.flatMap((view) => draw(this.#page, view))); }
 }
 
 /** A view as its charts; none where its table has no rows for it. A view that fails says so and

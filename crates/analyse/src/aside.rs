@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use netra_event::{Bytes, RecordId};
 
-use crate::Job;
+use crate::{Job, Layer};
 
 /// What was set aside.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -105,6 +105,12 @@ impl Job {
         self.commits.retain(|commit| !own.contains(&commit.file));
         self.sites.retain(|site| site.file.is_none_or(|file| !own.contains(&file)));
         self.layouts.retain(|layout| !own.contains(&layout.file));
+        // Bytes over time do not say of which file: where all of them can only be of these, nothing is drawn.
+        let left =
+            |layer| self.usages.iter().any(|usage| usage.layer == layer && usage.bytes() > 0);
+        let drawn: BTreeSet<Layer> =
+            self.heatmaps.iter().map(|map| map.layer).filter(|&layer| left(layer)).collect();
+        self.heatmaps.retain(|map| drawn.contains(&map.layer));
         aside.files = files.len() as u64;
         self.aside = Some(aside).filter(|aside| aside.files > 0);
     }

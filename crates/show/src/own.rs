@@ -7,6 +7,7 @@ use std::io::{Result, Write};
 use netra_analyse::Also;
 use netra_darshan::read::Log;
 use netra_darshan::section::{OwnRecord, OwnValue};
+use netra_event::Seconds;
 
 use crate::{Json, Only, csv, member};
 
@@ -90,9 +91,13 @@ pub(crate) fn sums(log: &Log) -> Vec<Also> {
 
 /// What such a module counted, in a line.
 pub(crate) fn line(also: &Also) -> String {
-    let counters = also.counters.iter().map(|(name, value)| {
+    let counters = also.counters.iter().filter(|(_, value)| *value != 0.0).map(|(name, value)| {
         let name = name.strip_prefix(&also.module).unwrap_or(name).trim_start_matches('_');
-        format!("{name} {value}")
+        // By the format's custom, what is no count is a time.
+        match name.strip_prefix("F_") {
+            Some(name) => format!("{name} {}", Seconds(*value)),
+            None => format!("{name} {value}"),
+        }
     });
     counters.collect::<Vec<_>>().join(", ")
 }

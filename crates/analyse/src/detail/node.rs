@@ -38,7 +38,7 @@ impl Nodes {
             .iter()
             .filter_map(|(rank, host)| Some((*rank, *place.get(host.as_str())?)))
             .collect();
-        let layer = outermost_below(job);
+        let layer = lowest(job)?;
         let per_row = hosts.len().div_ceil(budget.rows).max(1);
         let bins = (budget.bins / 4).max(1);
         let cells = hosts.len().div_ceil(per_row) * bins;
@@ -57,9 +57,18 @@ impl Nodes {
     }
 }
 
-/// POSIX, which every byte passes; else what was traced.
-fn outermost_below(job: &Job) -> Layer {
-    if job.trace.has(Layer::Posix) { Layer::Posix } else { Layer::Mpiio }
+/// POSIX, which nearly every byte passes; else the lowest layer that was traced.
+fn lowest(job: &Job) -> Option<Layer> {
+    let order = [
+        Layer::Posix,
+        Layer::Mpiio,
+        Layer::Stdio,
+        Layer::Dfs,
+        Layer::Daos,
+        Layer::H5d,
+        Layer::Pnetcdf,
+    ];
+    order.into_iter().find(|layer| job.trace.has(*layer))
 }
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ fn one(file: &FileFacts, common: &CommonBlocks, facts: &Facts, limit: &Threshold
         .seconds("rank seconds", common.rank_seconds)
         .about(&[file])
         .gains(lost, "one rank reads and tells the others");
-    if facts.layers.contains_key(&Layer::H5d) || file.path.ends_with(".h5") {
+    if file.through(Layer::H5d).is_some() || file.path.ends_with(".h5") {
         finding.advise(Advice::with(
             "let HDF5 read its metadata collectively",
             "H5Pset_all_coll_metadata_ops(fapl, true);",

@@ -71,6 +71,9 @@ pub(crate) fn lines(finding: &Finding, job: &Job) -> Vec<Line> {
     lines.sort_by(|a, b| {
         b.seconds.total_cmp(&a.seconds).then(b.calls.cmp(&a.calls)).then(a.frame.cmp(&b.frame))
     });
+    // A line that takes next to nothing beside the first causes nothing.
+    let least = lines.first().map_or(0.0, |first| first.seconds / 50.0);
+    lines.retain(|line| line.seconds >= least);
     lines.truncate(MOST);
     lines
 }
@@ -106,6 +109,8 @@ mod tests {
             site(1, Function::Write, file, 3.0),
             site(1, Function::Read, file, 9.0),
             site(2, Function::Write, other, 9.0),
+            // Next to nothing.
+            site(2, Function::Pwrite, file, 0.05),
         ];
         let mut finding = Finding::note("small-writes", String::new());
         finding.files = vec![(file, "/lus/f".into())];

@@ -30,6 +30,8 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
         .filter(|phase| phase.ranks > 1)
         .map(|phase| phase.slowest.1 - phase.fastest.1)
         .sum();
+    // Ranks that do not wait for each other are added to more than any of them spends.
+    let behind = facts.critical.at_most_spent(behind, facts.critical.seconds);
     let says = format!(
         "I/O comes in {} bursts; in each the slowest rank is behind the fastest, {} in all",
         count(number),

@@ -58,19 +58,30 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
         .count("opens", opens)
         .about(&files)
         .by(&[path.rank]);
-    Outcome::Found(vec![if facts.layers.contains_key(&Layer::H5d) {
+    let through = |layer| files.first().is_some_and(|file| file.through(layer).is_some());
+    let finding = if in_mpiio(facts, path.rank) {
+        finding.advise(Advice::new(
+            "most of it is in MPI_File_open, close, set_view and sync, in which ranks wait for each other: open files once, early, and by few ranks where few use them; ranks that come late to the call make the others wait",
+        ))
+    } else {
+        finding
+    };
+    Outcome::Found(vec![if through(Layer::H5d) && through(Layer::Mpiio) {
         finding.advise(Advice::with(
             "let HDF5 read and write its metadata collectively, and keep files open",
             "H5Pset_all_coll_metadata_ops(fapl, true);\nH5Pset_coll_metadata_write(fapl, true);",
         ))
-    } else if in_mpiio(facts, path.rank) {
-        finding.advise(Advice::new(
-            "most of it is in MPI_File_open, close and sync, in which ranks wait for each other: open files once, early, and by few ranks where few use them; ranks that come late to the call make the others wait",
+    } else if through(Layer::H5d) {
+        finding.advise(Advice::with(
+            "keep HDF5 files open, and let HDF5 write its metadata in larger blocks",
+            "H5Pset_meta_block_size(fapl, 1 << 20);\nH5Pset_libver_bounds(fapl, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);  /* h5py: File(path, libver=\"latest\", meta_block_size=1 << 20) */",
         ))
-    } else {
+    } else if finding.advice.is_empty() {
         finding.advise(Advice::new(
             "open files once and keep them open; put many small files into one",
         ))
+    } else {
+        finding
     }])
 }
 

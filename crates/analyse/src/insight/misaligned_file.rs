@@ -79,7 +79,7 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
         .count("misaligned calls", misaligned)
         .bytes("block", block)
         .about(&found);
-    Outcome::Found(vec![if facts.layers.contains_key(&Layer::H5d) {
+    Outcome::Found(vec![if found.first().is_some_and(|file| file.through(Layer::H5d).is_some()) {
         finding.advise(Advice::with(
             "let HDF5 put data sets at block borders",
             format!("H5Pset_alignment(fapl, {}, {block});", block / 2),

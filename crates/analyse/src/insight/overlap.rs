@@ -33,6 +33,9 @@ pub(super) fn check(
         ));
     }
     let (hidden, hiding) = hideable(&phases.job.phases, direction, facts.run_time);
+    // A phase is as long as its ranks together; no more can be hidden than the slowest of them spends.
+    let spent = facts.critical.parts[usize::from(direction == Direction::Write)];
+    let hidden = facts.critical.at_most_spent(hidden, spent);
     if hiding == 0 {
         return Outcome::Silent;
     }

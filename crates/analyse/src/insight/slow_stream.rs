@@ -3,7 +3,7 @@
 //! Flushing after each line, opening the stream again for each line, or a file system that is busy with
 //! the job's own bulk output: a log file then holds up the rank that writes it.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, query};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, counted, query};
 use crate::metric::FileFacts;
 use crate::{Facts, Layer, Thresholds};
 use netra_event::{Bytes, Seconds};
@@ -55,14 +55,14 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
 fn one(seconds: f64, file: &FileFacts, facts: &Facts, limit: &Thresholds) -> Option<Finding> {
     let (usage, slowest) = file.through(Layer::Stdio).zip(file.slowest.get(&Layer::Stdio))?;
     let says = format!(
-        "rank {} spends {} in the stream {} for {} ({} writes, {} flushes, {} opens)",
+        "rank {} spends {} in the stream {} for {} ({}, {} and {})",
         slowest.rank,
         Seconds(seconds),
         file.name(),
         Bytes(usage.bytes()),
-        count(usage.write.calls),
-        count(usage.syncs),
-        count(usage.opens),
+        counted(usage.write.calls, "write"),
+        if usage.syncs == 1 { "1 flush".into() } else { format!("{} flushes", count(usage.syncs)) },
+        counted(usage.opens, "open"),
     );
     Some(
         Finding::costing(RULE.slug, seconds, says, facts, limit)
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn fires_on_seconds_for_kilobytes() {
-        job(80.0).says(&RULE, "rank 0 spends 80.0 s in the stream run.log for 43.7 KiB (956 writes, 176 flushes, 1 opens)");
+        job(80.0).says(&RULE, "rank 0 spends 80.0 s in the stream run.log for 43.7 KiB (956 writes, 176 flushes and 1 open)");
     }
 
     #[test]

@@ -146,30 +146,39 @@ fn finding(
             lost,
             format!("calls of {} and more {}", limit.small_request, facts.rates.of(case.direction)),
         );
-    advise(case, facts, finding)
+    advise(case, facts, files, finding)
 }
 
-fn advise(case: &Case, facts: &Facts, finding: Finding) -> Finding {
+/// What to do depends on the library that the costliest file was used through.
+fn advise(case: &Case, facts: &Facts, files: &[&FileFacts], finding: Finding) -> Finding {
     let verb = case.direction.verb();
+    let through = |layer| files.first().is_some_and(|file| file.through(layer).is_some());
+    let parallel = facts.nprocs > 1 && through(Layer::Mpiio);
     let call = if case.direction == Direction::Read {
         "MPI_File_read_at_all"
     } else {
         "MPI_File_write_at_all"
     };
-    if facts.layers.contains_key(&Layer::H5d) {
+    if through(Layer::H5d) {
+        if !parallel {
+            return finding.advise(Advice::with(
+                format!("{verb} larger selections, and let HDF5 keep chunks and its own metadata in memory until they are whole"),
+                "H5Pset_chunk_cache(dapl, 12421, 64 << 20, 1);\nH5Pset_meta_block_size(fapl, 1 << 20);  /* h5py: File(path, rdcc_nbytes=64 << 20, meta_block_size=1 << 20) */",
+            ));
+        }
         return finding.advise(Advice::with(
             format!("let HDF5 gather the {verb}s in collective calls, its own metadata too"),
             "H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE);\nH5Pset_coll_metadata_write(fapl, true);\nH5Pset_all_coll_metadata_ops(fapl, true);",
         ));
     }
-    if facts.layers.contains_key(&Layer::Pnetcdf) {
+    if through(Layer::Pnetcdf) {
         return finding.advise(Advice::with(
             "use the collective or the buffered calls of PnetCDF",
             "ncmpi_iput_vara(...); ncmpi_wait_all(...);",
         ));
     }
     if case.shared && facts.nprocs > 1 {
-        let lead = if facts.layers.contains_key(&Layer::Mpiio) {
+        let lead = if parallel {
             "make the calls collective"
         } else {
             "move to MPI-IO's collective calls"
@@ -181,6 +190,6 @@ fn advise(case: &Case, facts: &Facts, finding: Finding) -> Finding {
     }
     finding.advise(Advice::with(
         format!("{verb} larger blocks: buffer in memory"),
-        "setvbuf(stream, NULL, _IOFBF, 8 << 20);  /* or gather in an array of your own */",
+        format!("char block[8 << 20];  /* one {verb}() of all of it; C++: rdbuf()->pubsetbuf(block, sizeof block), Python: open(path, mode, buffering=8 << 20) */"),
     ))
 }

@@ -4,7 +4,9 @@
 //! lock and a copy: `fread` of one byte moves a few dozen MB a second where a block moves gigabytes. Counts by the seconds
 //! that the record holds: what is lost is what lies beyond the time of the same bytes in large calls.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, names, percent, query};
+use super::{
+    Advice, Audience, Confidence, Finding, Outcome, Rule, count, counted, names, percent, query,
+};
 use crate::metric::{FileFacts, Spent};
 use crate::{Direction, Facts, Flow, Layer, Thresholds};
 use netra_event::Bytes;
@@ -35,8 +37,8 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let path = facts.cost_in(&files, |file, spent| weight(file, spent, facts, limit));
     if total < limit.tiny_stream_count || facts.share(path.seconds) < limit.worth_share.0 {
         let says = format!(
-            "{} calls of C streams move less than {} each",
-            count(total),
+            "{} of C streams with less than {} each",
+            counted(total, "call"),
             limit.tiny_stream_call
         );
         return Outcome::Passed(says);

@@ -77,7 +77,7 @@ fn finding(
         .about(found)
         .by(&[path.rank])
         .gains(path.seconds, format!("collective calls {}", facts.rates.of(direction)));
-    finding.advise(if facts.layers.contains_key(&Layer::H5d) {
+    finding.advise(if found.first().is_some_and(|file| file.through(Layer::H5d).is_some()) {
         Advice::with("ask HDF5 for collective transfers", "H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE);")
     } else {
         let code = format!("MPI_File_{verb}_at_all(fh, offset, buffer, count, type, &status);\nMPI_Info_set(info, \"cb_nodes\", \"<nodes>\");");

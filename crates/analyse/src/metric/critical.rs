@@ -144,6 +144,12 @@ pub(super) fn is_wait(usage: &Usage, run_time: f64, limit: &Thresholds) -> bool 
 }
 
 impl Critical {
+    /// A loss that was added up from calls, and no more than the slowest rank `spent` there by its counters; calls of a
+    /// job without counters are believed.
+    pub(crate) fn at_most_spent(&self, lost: f64, spent: f64) -> f64 {
+        if self.seconds > 0.0 { lost.min(spent) } else { lost }
+    }
+
     fn fill(&mut self, run_time: f64) {
         let path = self.over(|_| 1.0);
         let own = self.floor(|_| 1.0, |_| 0.0).seconds;

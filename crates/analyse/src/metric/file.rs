@@ -74,6 +74,15 @@ impl FileFacts {
         self.layers.values().map(Usage::bytes).max().unwrap_or(0)
     }
 
+    /// Bytes up to the last one that was read or written, which is its size as far as the job knew it; `None` where no
+    /// layer says.
+    #[must_use]
+    pub fn reach(&self) -> Option<u64> {
+        let last =
+            self.layers.values().flat_map(|usage| [usage.read.last_byte, usage.write.last_byte]);
+        last.flatten().max().map(|last| last.saturating_add(1))
+    }
+
     /// Whether it is one of the three standard streams.
     #[must_use]
     pub fn is_standard_stream(&self) -> bool {
@@ -100,7 +109,9 @@ pub(super) fn all(job: &Job) -> Vec<FileFacts> {
 
 fn one(job: &Job, usages: &[&Usage], layout: Option<&Layout>) -> FileFacts {
     let id = usages[0].file;
-    let path = job.names.get(&id).cloned().unwrap_or_else(|| format!("record {id}"));
+    // A DFS file can have a record whose name is there and empty.
+    let name = job.names.get(&id).filter(|name| !name.is_empty());
+    let path = name.cloned().unwrap_or_else(|| format!("record {id}"));
     let mount = job.mount_of(&path);
     let mut file = FileFacts {
         id,

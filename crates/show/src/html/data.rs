@@ -229,6 +229,11 @@ fn file<W: Write>(json: Out<'_, '_, W>, file: &FileFacts, facts: &Facts) -> Resu
     ] {
         number(json, key, value)?;
     }
+    json.key("size")?;
+    match file.reach() {
+        Some(size) => json.unsigned(size)?,
+        None => json.null()?,
+    }
     let seconds = [top.read.seconds, top.write.seconds, top.meta];
     list(json, "seconds", &seconds, |json, seconds| json.float(*seconds))?;
     json.key("stripes")?;

@@ -10,6 +10,7 @@ use netra_darshan::read::{self, Log, Lustre, Record};
 use netra_darshan::{Damage, Part, Reason, counter};
 use netra_event::{Module, Rank, RecordId};
 
+use super::holder::Holders;
 use super::section;
 use crate::{head, own};
 
@@ -84,9 +85,11 @@ fn usages(job: &mut Job, log: &Log, layer: Layer, missing: &mut Vec<Damage>) {
     let decoder = Decoder::new(layer, table.int, table.float);
     let mut records = log.records(layer.module());
     let mut usages = Usages::of(layer);
+    let mut holders = Holders::default();
     while let Some(record) = records.next_record() {
         let Record::Counters(counters) = record else { continue };
         let file = match counters.extra {
+            read::Extra::File(RecordId(0)) => holders.of(&job.names, counters.id),
             read::Extra::File(file) => file,
             _ => counters.id,
         };

@@ -2,6 +2,7 @@
 
 mod calls;
 mod darshan;
+mod holder;
 mod section;
 #[cfg(feature = "store")]
 mod store;

@@ -52,7 +52,7 @@ pub fn page(out: &mut impl Write, name: &str, report: &Report, page: Page) -> Re
         None => answer(out, "Why", "no rule found anything that costs time")?,
     }
     answer(out, "Trust", &trust(report))?;
-    for also in &report.facts.also {
+    for also in report.facts.also.iter().filter(|_| page.all) {
         answer(out, "Also", &format!("{}: {}", also.module, own::line(also)))?;
     }
     findings(out, report, page, &asked)?;

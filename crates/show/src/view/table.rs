@@ -36,7 +36,7 @@ pub const TABLES: &[Table] = &[
         number("read_seconds"), number("write_seconds"), number("metadata_seconds"), number("seconds"),
     ] },
     Table { name: "files", says: "a file, with the numbers of the layer that took most time", columns: &[
-        text("path"), text("file_system"), text("mount"), text("layer"), number("ranks"), number("shared"), number("reads"), number("writes"), number("opens"), number("seeks"),
+        text("path"), text("file_system"), text("mount"), text("layer"), number("ranks"), number("shared"), number("reads"), number("writes"), number("opens"), number("seeks"), number("size"),
         number("bytes_read"), number("bytes_written"), number("read_seconds"), number("write_seconds"), number("metadata_seconds"), number("seconds"), number("stripes"),
     ] },
     Table { name: "ranks", says: "a rank that is known by itself", columns: &[
