@@ -31,7 +31,16 @@ pub(super) fn bound(plan: &LogicalPlan, portal: &Portal<Prepared>) -> PgWireResu
         return Ok(plan.clone());
     }
     let types = inferred(plan)?;
-    let types: Vec<Option<&DataType>> = types.iter().map(Option::as_ref).collect();
+    // A number or a truth that is only cast to text comes as what the client says it is; the cast makes a text of it.
+    let declared = |at: usize| portal.statement.parameter_types.get(at).cloned().flatten();
+    let comes_as_text = |at: usize| {
+        declared(at).is_none_or(|kind| [Type::UNKNOWN, Type::TEXT, Type::VARCHAR].contains(&kind))
+    };
+    let types: Vec<Option<&DataType>> = types
+        .iter()
+        .enumerate()
+        .map(|(at, kind)| kind.as_ref().filter(|kind| !kind.is_string() || comes_as_text(at)))
+        .collect();
     let values: ParamValues = deserialize_parameters(portal, &types)?;
     let plan = plan.clone().replace_params_with_values(&values);
     plan.map_err(|error| refuse::error("22023", error.strip_backtrace()))
