@@ -23,8 +23,9 @@ const CASE: Case = Case { slug: "small-reads", direction: Direction::Read, share
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::Layer;
     use crate::sample::Sample;
+    use crate::{Layer, Usage};
+    use netra_event::Rank;
 
     /// A file of one rank with these reads, so many of them small, in ten seconds of a hundred.
     fn job(reads: u64, small: u64) -> Sample {
@@ -50,11 +51,13 @@ mod tests {
         let code = |job: &Sample| job.finds(&RULE)[0].advice[0].code.clone().unwrap();
         let mut plain = job(10_000, 9_000);
         // Another file of the job is HDF5's, which does not help this one.
-        plain.summed_as(Layer::H5d, "/lus/other.h5", (0, 0.1), (1, 0.2));
+        let other = plain.id("/lus/other.h5");
+        plain.job.usages.push(Usage::new(Layer::H5d, other, Rank(0)));
         assert!(code(&plain).starts_with("char block["), "{}", code(&plain));
         // HDF5 of one process has nobody to be collective with.
         let mut serial = job(10_000, 9_000);
-        serial.summed_as(Layer::H5d, "/lus/in.dat", (0, 0.1), (0, 0.1));
+        let file = serial.id("/lus/in.dat");
+        serial.job.usages.push(Usage::new(Layer::H5d, file, Rank(0)));
         assert!(code(&serial).starts_with("H5Pset_chunk_cache"), "{}", code(&serial));
         serial.mpiio("/lus/in.dat", 0);
         assert!(code(&serial).starts_with("H5Pset_dxpl_mpio"), "{}", code(&serial));
