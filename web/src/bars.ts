@@ -31,19 +31,21 @@ function upright(chart: Chart): HTMLElement {
   return framed(chart, drawing);
 }
 
-const NAME = 170, VALUE = 74, THIN = 12, LONGEST = 26;
+const VALUE = 74, THIN = 12, LONGEST = 36;
 
 function lying(chart: Chart): HTMLElement {
   const rows = chart.labels.length, each = Math.max(16, chart.series.length * THIN + 5), high = rows * each + 6;
-  const { tall } = lengths(chart, WIDE - NAME - VALUE);
+  // Names take the room that they need, up to less than half.
+  const longest = Math.max(0, ...chart.labels.map((label) => Math.min(LONGEST, label.length))), wide = Math.max(110, longest * 6.6 + 14);
+  const { tall } = lengths(chart, WIDE - wide - VALUE);
   const drawing = svg("svg", { viewBox: `0 0 ${WIDE} ${high}`, role: "img", "aria-label": [chart.title, chart.note, ...chart.labels.map((label, at) => `${label}: ${chart.series.map((s) => chart.text(s.values[at] ?? 0)).join(", ")}`)].filter(Boolean).join(". ") });
   chart.labels.forEach((label, at) => {
     const top = 3 + at * each, short = label.length > LONGEST ? `…${label.slice(1 - LONGEST)}` : label;
-    drawing.append(svg("text", { class: "tick name", x: NAME - 6, y: top + each / 2 + 3, "text-anchor": "end" }, short, svg("title", {}, label)));
+    drawing.append(svg("text", { class: "tick name", x: wide - 6, y: top + each / 2 + 3, "text-anchor": "end" }, short, svg("title", {}, label)));
     chart.series.forEach((series, of) => {
       const value = series.values[at] ?? 0, long = tall(value), y = top + 2 + of * THIN;
-      if (long > 0) drawing.append(svg("rect", { class: shade(chart, series.class, at), x: NAME, y, width: long, height: chart.series.length > 1 ? THIN - 1 : each - 5 }, svg("title", {}, `${label}: ${series.name} ${chart.text(value)}`)));
-      if (value > 0) drawing.append(svg("text", { class: "tick", x: NAME + long + 5, y: chart.series.length > 1 ? y + 9 : top + each / 2 + 3 }, chart.text(value)));
+      if (long > 0) drawing.append(svg("rect", { class: shade(chart, series.class, at), x: wide, y, width: long, height: chart.series.length > 1 ? THIN - 1 : each - 5 }, svg("title", {}, `${label}: ${series.name} ${chart.text(value)}`)));
+      if (value > 0) drawing.append(svg("text", { class: "tick", x: wide + long + 5, y: chart.series.length > 1 ? y + 9 : top + each / 2 + 3 }, chart.text(value)));
     });
   });
   return framed(chart, drawing);

@@ -50,8 +50,10 @@ const LINES: Line[] = [
 function numbers(runs: Report[]): HTMLElement {
   const first = runs[0]!, last = runs.at(-1)!;
   const rows = LINES.filter((line) => runs.some((run) => line.value(run) > 0)).map((line) => {
-    const [a, b] = [line.value(first), line.value(last)], apart = Math.abs(a - b) > 0.05 * Math.max(a, b);
-    const good = !line.better || !apart ? "" : (line.better === "less") === b < a ? "better" : "worse";
+    const [a, b] = [line.value(first), line.value(last)], apart = Math.abs(a - b) > (line.share ? 0.0005 : 0.05 * Math.max(a, b));
+    // A time that is nothing beside the runs is neither better nor worse.
+    const little = line.text === seconds && Math.abs(a - b) < 0.001 * Math.max(first.job.run_time, last.job.run_time);
+    const good = !line.better || !apart || little ? "" : (line.better === "less") === b < a ? "better" : "worse";
     return h("tr", {}, h("th", { scope: "row" }, line.name), ...runs.map((run) => h("td", { class: "number" }, line.text(line.value(run)))), h("td", { class: `number ${good}` }, !apart ? "same" : line.share ? points(a, b) : factor(a, b)));
   });
   return scrolled(h("tr", {}, h("td"), ...runs.map((run, at) => h("th", { scope: "col", title: run.job.source, class: "number" }, NAMES[at] ?? "", h("small", {}, shortPath(run.job.source.split("/").at(-1) ?? "", 26)))), h("th", { scope: "col", class: "number" }, "change")), rows);

@@ -79,9 +79,23 @@ function ranks(page: Page): Facts {
   const rows = Array.from({ length: r.count }, (_, at) => at).filter((at) => !now.ranks || rank[at]! >= now.ranks[0] && rank[at]! <= now.ranks[1]);
   const meant = finding && finding.ranks.length > 0 ? new Set(finding.ranks) : null;
   const at = (name: string) => { const values = get(name); return (i: number) => values[rows[i]!]!; };
-  const host = at(r.host);
-  return table(rows.length, { rank: at(r.rank), host: (i) => r.hosts[host(i)] ?? "", reads: at(r.reads), writes: at(r.writes), bytes: at(r.bytes), seconds: at(r.seconds) },
-    { ...(meant ? { lit: (i: number) => meant.has(rank[rows[i]!]!) } : {}), ...(r.complete ? {} : { note: r.counted ? "time without records that were summed over ranks" : "without records that were summed over ranks" }) });
+  const host = at(r.host), time = rankSeconds(page);
+  const lacking = time.traced ? r.counted ? "" : "operations without records that were summed over ranks" : r.counted ? "time without records that were summed over ranks" : "without records that were summed over ranks";
+  return table(rows.length, { rank: at(r.rank), host: (i) => r.hosts[host(i)] ?? "", reads: at(r.reads), writes: at(r.writes), bytes: at(r.bytes), seconds: (i) => time.of(rows[i]!) },
+    { ...(meant ? { lit: (i: number) => meant.has(rank[rows[i]!]!) } : {}), ...(r.complete || !lacking ? {} : { note: lacking }) });
+}
+
+/** Seconds of the ranks, by their places in the report. Where records were summed over ranks, those of the traced calls, each
+ *  through the layer that its file's time was counted in. */
+export function rankSeconds({ report, columns, marks, opens }: Page): { traced: boolean; of: (at: number) => number } {
+  const known = columns.get(report.ranks.seconds), rank = columns.get(report.ranks.rank);
+  const traced = !report.ranks.complete && marks.count > 0 && report.marks.ranks_per_mark === 1;
+  if (!traced) return { traced, of: (at) => known[at]! };
+  const sums = new Map<number, number>(), counts = (file: number, layer: string) => report.files[file]?.layers[0] === layer;
+  const add = (who: number, seconds: number) => sums.set(who, (sums.get(who) ?? 0) + seconds);
+  for (let i = 0; i < marks.count; i++) if (counts(marks.file[i]!, marks.layer(i))) add(marks.rank[i]!, marks.busy[i]!);
+  for (let i = 0; i < opens.count; i++) if (counts(opens.file[i]!, opens.layer(i))) add(opens.rank[i]!, opens.length[i]!);
+  return { traced, of: (at) => sums.get(rank[at]!) ?? 0 };
 }
 
 /** From counters, or from the traced calls where some of them were chosen. */

@@ -15,7 +15,7 @@ export function head(page: Page): HTMLElement {
     click: () => { caveats.hidden = !caveats.hidden; badge.setAttribute("aria-expanded", String(!caveats.hidden)); },
   }, trust.complete ? "✓ complete" : `⚠ ${plural(trust.caveats.length, "caveat")}`);
   const when = job.start === null ? "" : new Date(job.start * 1000).toISOString().replace("T", " ").slice(0, 19) + " UTC";
-  const facts = [plural(job.nprocs, "rank"), job.nodes === null ? "" : plural(job.nodes, "node"), `ran ${seconds(job.run_time)}`, when, job.id ? `job ${job.id}` : "", job.source.split("/").at(-1) ?? ""];
+  const facts = [job.mpi ? plural(job.nprocs, "rank") : plural(job.nprocs, "process", "processes"), job.nodes === null ? "" : plural(job.nodes, "node"), `ran ${seconds(job.run_time)}`, when, job.id ? `job ${job.id}` : "", job.source.split("/").at(-1) ?? ""];
   const theme = h("button", { type: "button", class: "quiet", title: "light or dark", "aria-label": "light or dark", click: () => { toggleTheme(); page.repaint(); } }, "◐");
   return h("header", {},
     h("div", { class: "job" },

@@ -8,6 +8,8 @@ export type Basis = "traced" | "counted" | "spread";
 
 export interface Job {
   source: string; command: string; id: string; nprocs: number; nodes: number | null;
+  /** Whether processes are ranks of MPI. */
+  mpi: boolean;
   /** Seconds since 1970. */
   start: number | null;
   run_time: number;

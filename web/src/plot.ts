@@ -54,6 +54,8 @@ export abstract class Plot {
     this.page = page;
     this.options = options;
     this.canvas = h("canvas", { tabindex: "0", role: "img", "aria-label": options.title, id: `${options.id}-canvas` });
+    // Pictures are drawn when they come into sight; nothing must move then.
+    this.canvas.style.height = `${options.height}px`;
     this.context = this.canvas.getContext("2d", { willReadFrequently: true })!;
     this.#cross = h("div", { class: "cross" });
     this.#box = h("div", { class: "brush" });
@@ -128,7 +130,6 @@ export abstract class Plot {
     const isPen = this.context instanceof Pen;
     if (!isPen && (this.canvas.width !== w || this.canvas.height !== t)) {
       this.canvas.width = w; this.canvas.height = t;
-      this.canvas.style.height = `${high}px`;
       this.#cross.style.height = `${this.height}px`;
     }
     this.context.setTransform(ratio, 0, 0, ratio, 0, 0);

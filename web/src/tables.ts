@@ -6,6 +6,7 @@ import { type Column, Table } from "./table";
 import { h, renew } from "./element";
 import { bytes, count, plural, rate, seconds, shortPath } from "./format";
 import { choosePhase } from "./timeline";
+import { rankSeconds } from "./facts";
 
 interface RankRow { rank: number; seconds: number; bytes: number; reads: number; writes: number }
 interface System { mount: string; kind: string; files: number; bytes: number; seconds: number }
@@ -97,8 +98,8 @@ export class Tables {
 
   #ranks(): Table<RankRow> {
     const { report, columns, store } = this.#page, r = report.ranks;
-    const [rank, spent, moved, reads, writes] = [columns.get(r.rank), columns.get(r.seconds), columns.get(r.bytes), columns.get(r.reads), columns.get(r.writes)] as const;
-    const rows = Array.from({ length: r.count }, (_, i): RankRow => ({ rank: rank[i]!, seconds: spent[i]!, bytes: moved[i]!, reads: reads[i]!, writes: writes[i]! }));
+    const [rank, moved, reads, writes] = [columns.get(r.rank), columns.get(r.bytes), columns.get(r.reads), columns.get(r.writes)] as const, spent = rankSeconds(this.#page);
+    const rows = Array.from({ length: r.count }, (_, i): RankRow => ({ rank: rank[i]!, seconds: spent.of(i), bytes: moved[i]!, reads: reads[i]!, writes: writes[i]! }));
     let ranks = new Set<number>(), of: unknown = null;
     const meant = (row: RankRow) => {
       const finding = this.#page.finding();
@@ -110,7 +111,7 @@ export class Tables {
       columns: [{ name: "rank", value: (row) => row.rank }, timed("time", (row) => row.seconds), sized("bytes", (row) => row.bytes), { name: "reads", value: (row) => row.reads }, { name: "writes", value: (row) => row.writes }],
       chosen: (row) => store.now.ranks?.[0] === row.rank && store.now.ranks[1] === row.rank, lit: meant,
       choose: (row) => store.choose({ ranks: store.now.ranks?.[0] === row.rank && store.now.ranks[1] === row.rank ? null : [row.rank, row.rank] }),
-      ...(r.complete ? {} : { more: r.counted ? "The time of records that were summed over ranks is not in here." : "Records that were summed over ranks are not in here." }),
+      ...(r.complete ? {} : { more: spent.traced ? "Times are those of traced calls." : r.counted ? "The time of records that were summed over ranks is not in here." : "Records that were summed over ranks are not in here." }),
     });
   }
 

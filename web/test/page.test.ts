@@ -52,6 +52,14 @@ async function colours(page: Page, id: string): Promise<Map<string, number>> {
   return new Map(Object.entries(found));
 }
 
+/** Where a picture is, when it stands in the middle of the window. */
+async function centred(page: Page, id: string): Promise<{ x: number; y: number; width: number; height: number }> {
+  await colours(page, id);
+  await page.locator(`#${id}-canvas`).evaluate((canvas) => canvas.scrollIntoView({ block: "center" }));
+  await colours(page, id);
+  return (await page.locator(`#${id}-canvas`).boundingBox())!;
+}
+
 const WRITE = "201,96,14", ALARM = "139,0,139", META = "138,127,156";
 
 test("every page opens, is quiet, and says what the report for machines says", async () => {
@@ -407,8 +415,7 @@ test("ranks over time can be bytes or calls instead of time", async () => {
 
 test("a double click shows all again, and chooses nothing by the way", async () => {
   await visit("slow", "#time=20~60&ranks=3~9", async (page) => {
-    await colours(page, "calls-posix");
-    const box = (await page.locator("#calls-posix-canvas").boundingBox())!;
+    const box = await centred(page, "calls-posix");
     // Rank 5 writes all the time.
     await page.mouse.dblclick(box.x + 94 + (box.width - 108) * 0.4, box.y + 6 + (box.height - 28) * (1 - 2.5 / 7));
     await page.waitForFunction(() => location.hash === "");
@@ -417,8 +424,7 @@ test("a double click shows all again, and chooses nothing by the way", async () 
 
 test("a box over offsets and ranks is one step back", async () => {
   await visit("slow", "", async (page) => {
-    await colours(page, "places");
-    const box = (await page.locator("#places-canvas").boundingBox())!;
+    const box = await centred(page, "places");
     await page.mouse.move(box.x + 200, box.y + 30);
     await page.mouse.down();
     await page.mouse.move(box.x + 500, box.y + 120, { steps: 4 });
@@ -434,6 +440,14 @@ test("a box over offsets and ranks is one step back", async () => {
   });
 });
 
+test("nothing moves when pictures are drawn that come into sight", async () => {
+  await visit("slow", "", async (page) => {
+    const high = () => page.evaluate(() => document.documentElement.scrollHeight), before = await high();
+    for (const id of ["calls-posix", "offsets", "durations", "places"]) await colours(page, id);
+    assert.equal(await high(), before);
+  });
+});
+
 test("the whole job shows opens and closes too", async () => {
   await visit("slow", "", async (page) => {
     assert.ok(((await colours(page, "timeline")).get(META) ?? 0) > 0);
@@ -442,8 +456,7 @@ test("the whole job shows opens and closes too", async () => {
 
 test("Shift and drag pans, Ctrl and wheel zoom, at every layer of the page alike", async () => {
   await visit("slow", "#time=20~40", async (page) => {
-    await colours(page, "heat");
-    const box = (await page.locator("#heat-canvas").boundingBox())!, [x, y] = [box.x + box.width / 2, box.y + 40];
+    const box = await centred(page, "heat"), [x, y] = [box.x + box.width / 2, box.y + 40];
     await page.mouse.move(x, y);
     await page.keyboard.down("Shift");
     await page.mouse.down();

@@ -143,7 +143,19 @@ impl Aside {
 mod tests {
     use super::{Aside, is_of_mpi};
     use crate::sample::Sample;
-    use crate::{Direction, Layer, TraceRow};
+    use crate::{Direction, Heatmap, Layer, TraceRow};
+
+    #[test]
+    fn bytes_over_time_that_can_only_be_of_these_files_are_not_drawn() {
+        let of = |layer| Heatmap { layer, rank: 0, width: 1.0, read: vec![], write: vec![8] };
+        let mut job = Sample::new(1, 1.0);
+        job.posix("/dev/shm/mpich_shar_tmp1", 0).write.bytes = 8;
+        job.posix("/home/only-opened", 0).opens = 1;
+        job.stdio("/home/log", 0).write.bytes = 8;
+        job.job.heatmaps = vec![of(Layer::Posix), of(Layer::Stdio)];
+        job.job.set_aside();
+        assert_eq!(job.job.heatmaps, [of(Layer::Stdio)]);
+    }
 
     #[test]
     fn files_of_mpi_are_known_by_their_names() {

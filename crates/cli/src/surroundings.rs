@@ -2,14 +2,21 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result};
+use netra_event::Seconds;
 use netra_stream::job::Target;
 use netra_stream::source;
 
 /// The user's number.
 pub(crate) fn uid() -> u32 {
     rustix::process::geteuid().as_raw()
+}
+
+/// The time, in seconds since 1970.
+pub(crate) fn now() -> Seconds {
+    Seconds(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |now| now.as_secs_f64()))
 }
 
 /// What the names of logs begin with.

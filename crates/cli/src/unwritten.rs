@@ -20,8 +20,8 @@ pub(crate) struct Inputs {
     pub(crate) logs: Vec<PathBuf>,
     /// Words that are neither files nor jobs with segments: jobs that may be stored.
     pub(crate) jobs: Vec<String>,
-    /// What people call those that were made here.
-    names: BTreeMap<PathBuf, String>,
+    /// What people call those that were made here, and how many of their processes still run.
+    made: BTreeMap<PathBuf, (String, u64)>,
     /// Holds them while they are read.
     _folder: Option<TempDir>,
 }
@@ -40,7 +40,7 @@ impl Inputs {
             }
         }
         let logs = input::expand(&words)?;
-        let mut inputs = Inputs { logs, jobs, names: BTreeMap::new(), _folder: None };
+        let mut inputs = Inputs { logs, jobs, made: BTreeMap::new(), _folder: None };
         if !pieces.is_empty() {
             inputs.write(pieces)?;
         }
@@ -49,7 +49,12 @@ impl Inputs {
 
     /// What people call a log.
     pub(crate) fn name(&self, path: &str) -> String {
-        self.names.get(Path::new(path)).cloned().unwrap_or_else(|| path.to_owned())
+        self.made.get(Path::new(path)).map_or_else(|| path.to_owned(), |made| made.0.clone())
+    }
+
+    /// How many processes of the job behind a log still run.
+    pub(crate) fn running(&self, path: &str) -> u64 {
+        self.made.get(Path::new(path)).map_or(0, |made| made.1)
     }
 
     fn write(&mut self, pieces: Vec<Piece>) -> Result<()> {
@@ -70,7 +75,7 @@ impl Inputs {
             let processes = job.pieces().len();
             let noun = if processes == 1 { "process" } else { "processes" };
             let called = format!("job {} ({processes} {noun}{still})", job.key());
-            self.names.insert(written.path.clone(), called);
+            self.made.insert(written.path.clone(), (called, running as u64));
             self.logs.push(written.path);
         }
         self._folder = Some(folder);

@@ -56,6 +56,14 @@ mod tests {
     }
 
     #[test]
+    fn no_more_can_be_hidden_than_a_rank_spends() {
+        let mut job = job(10.0);
+        // Of the fifty seconds of phases, so much is in calls.
+        job.posix("/lus/data", 0).write.seconds = 30.0;
+        assert_eq!(job.finds(&RULE)[0].lost, 30.0);
+    }
+
+    #[test]
     fn a_thread_that_writes_beside_the_first_is_no_waste() {
         let mut job = job(10.0);
         job.job.threaded = Some(Threaded { first: [500, 6], others: [0, 94] });

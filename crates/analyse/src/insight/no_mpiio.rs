@@ -28,7 +28,7 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
                 .is_some_and(|slowest| slowest.seconds >= limit.shared_posix_seconds.0)
     };
     let found: Vec<&FileFacts> = facts.files.iter().filter(plain).collect();
-    if found.is_empty() {
+    if found.is_empty() || !facts.has_mpi() {
         return Outcome::Silent;
     }
     let list: Vec<&str> = found.iter().map(|file| file.name()).collect();

@@ -86,11 +86,12 @@ fn weight(case: &Case, file: &FileFacts, spent: &Spent, rate: Rate, limit: &Thre
     let flow = posix.flow(case.direction);
     let small =
         posix.smaller_than(case.direction, limit.small_request.0) as f64 / flow.calls.max(1) as f64;
-    let part = match case.direction {
-        Direction::Read => spent.part(spent.read),
-        Direction::Write => spent.part(spent.write),
+    // Flushes count as writing, and larger calls do not make them faster.
+    let (part, calling) = match case.direction {
+        Direction::Read => (spent.part(spent.read), 1.0),
+        Direction::Write => (spent.part(spent.write), 1.0 - file.flushing),
     };
-    let below = below_collective(case.direction, file);
+    let below = below_collective(case.direction, file) * calling;
     let seconds =
         file.layers.get(&spent.layer).map_or(0.0, |usage| usage.flow(case.direction).seconds)
             * below;
@@ -154,6 +155,13 @@ fn advise(case: &Case, facts: &Facts, files: &[&FileFacts], finding: Finding) ->
     let verb = case.direction.verb();
     let through = |layer| files.first().is_some_and(|file| file.through(layer).is_some());
     let parallel = facts.nprocs > 1 && through(Layer::Mpiio);
+    let flow = files.first().and_then(|file| file.through(Layer::Mpiio));
+    let flow = flow.map(|usage| usage.flow(case.direction));
+    if parallel && flow.is_some_and(|flow| flow.collective * 2 > flow.calls) {
+        return finding.advise(Advice::new(format!(
+            "the calls are collective already: gather several steps in memory and {verb} them with one"
+        )));
+    }
     let call = if case.direction == Direction::Read {
         "MPI_File_read_at_all"
     } else {
@@ -177,7 +185,7 @@ fn advise(case: &Case, facts: &Facts, files: &[&FileFacts], finding: Finding) ->
             "ncmpi_iput_vara(...); ncmpi_wait_all(...);",
         ));
     }
-    if case.shared && facts.nprocs > 1 {
+    if case.shared && facts.nprocs > 1 && facts.has_mpi() {
         let lead = if parallel {
             "make the calls collective"
         } else {

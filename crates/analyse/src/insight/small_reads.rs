@@ -24,6 +24,8 @@ const CASE: Case = Case { slug: "small-reads", direction: Direction::Read, share
 mod tests {
     use super::RULE;
     use crate::sample::Sample;
+    use crate::{Layer, Usage};
+    use netra_event::Rank;
 
     /// A file of one rank with these reads, so many of them small, in ten seconds of a hundred.
     fn job(reads: u64, small: u64) -> Sample {
@@ -42,6 +44,23 @@ mod tests {
             .says(&RULE, "90 % of 10,000 reads to in.dat are below 1.00 MiB (most often 4.00 KiB)");
         let found = job(10_000, 9_000).finds(&RULE);
         assert_eq!(found[0].lost, 9.0);
+    }
+
+    #[test]
+    fn advice_is_for_the_library_that_the_file_was_used_through() {
+        let code = |job: &Sample| job.finds(&RULE)[0].advice[0].code.clone().unwrap();
+        let mut plain = job(10_000, 9_000);
+        // Another file of the job is HDF5's, which does not help this one.
+        let other = plain.id("/lus/other.h5");
+        plain.job.usages.push(Usage::new(Layer::H5d, other, Rank(0)));
+        assert!(code(&plain).starts_with("char block["), "{}", code(&plain));
+        // HDF5 of one process has nobody to be collective with.
+        let mut serial = job(10_000, 9_000);
+        let file = serial.id("/lus/in.dat");
+        serial.job.usages.push(Usage::new(Layer::H5d, file, Rank(0)));
+        assert!(code(&serial).starts_with("H5Pset_chunk_cache"), "{}", code(&serial));
+        serial.mpiio("/lus/in.dat", 0);
+        assert!(code(&serial).starts_with("H5Pset_dxpl_mpio"), "{}", code(&serial));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use netra_event::{Rank, RecordId};
+use netra_event::{Function, Kind, Rank, RecordId};
 
 use crate::{Extreme, Job, Layer, Layout, Usage};
 
@@ -43,6 +43,8 @@ pub struct FileFacts {
     pub movers: BTreeMap<Layer, u64>,
     /// How it lies on Lustre.
     pub layout: Option<Layout>,
+    /// The share of its writing in POSIX, in 0 to 1, that is flushing to the device: counters add both up, call sites tell.
+    pub flushing: f64,
 }
 
 impl FileFacts {
@@ -101,10 +103,31 @@ pub(super) fn all(job: &Job) -> Vec<FileFacts> {
     order.sort_by_key(|usage| (usage.file, usage.layer, usage.rank));
     let layouts: BTreeMap<RecordId, &Layout> =
         job.layouts.iter().map(|layout| (layout.file, layout)).collect();
-    order
+    let flushed = flushed(job);
+    let mut files: Vec<FileFacts> = order
         .chunk_by(|a, b| a.file == b.file)
         .filter_map(|usages| Some(one(job, usages, layouts.get(&usages.first()?.file).copied())))
-        .collect()
+        .collect();
+    for file in &mut files {
+        let writing = file.through(Layer::Posix).map_or(0.0, |usage| usage.write.seconds);
+        let flushing = flushed.get(&file.id).copied().unwrap_or(0.0);
+        file.flushing = if writing > 0.0 { (flushing / writing).min(1.0) } else { 0.0 };
+    }
+    files
+}
+
+/// Seconds of all ranks in flushes to the device, by file.
+fn flushed(job: &Job) -> BTreeMap<RecordId, f64> {
+    let mut sums = BTreeMap::new();
+    let flushes = |function: Function| {
+        function.kind() == Kind::Sync && function.layer() == netra_event::Layer::Posix
+    };
+    for site in job.sites.iter().filter(|site| flushes(site.function)) {
+        if let Some(file) = site.file {
+            *sums.entry(file).or_insert(0.0) += site.seconds;
+        }
+    }
+    sums
 }
 
 fn one(job: &Job, usages: &[&Usage], layout: Option<&Layout>) -> FileFacts {
@@ -124,6 +147,7 @@ fn one(job: &Job, usages: &[&Usage], layout: Option<&Layout>) -> FileFacts {
         fastest: BTreeMap::new(),
         movers: BTreeMap::new(),
         layout: layout.cloned(),
+        flushing: 0.0,
         path,
     };
     for usages in usages.chunk_by(|a, b| a.layer == b.layer) {
@@ -193,4 +217,23 @@ pub(super) fn sort(files: &mut [FileFacts]) {
     files.sort_by(|a, b| {
         seconds(b).total_cmp(&seconds(a)).then_with(|| a.path.cmp(&b.path)).then(a.id.cmp(&b.id))
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::sample::Sample;
+
+    #[test]
+    fn a_record_without_a_name_and_one_with_an_empty_name_are_called_by_their_numbers() {
+        let mut job = Sample::new(1, 1.0);
+        let id = job.id("/f");
+        let usage = job.posix("/f", 0);
+        (usage.read.last_byte, usage.write.last_byte) = (Some(99), Some(9));
+        let numbered = format!("record {id}");
+        job.job.names.insert(id, String::new());
+        assert_eq!(job.facts().files[0].path, numbered);
+        job.job.names.clear();
+        assert_eq!(job.facts().files[0].path, numbered);
+        assert_eq!(job.facts().files[0].reach(), Some(100));
+    }
 }

@@ -141,6 +141,15 @@ impl Facts {
         self.layers.get(&layer).copied().unwrap_or_default()
     }
 
+    /// Whether the processes are ranks of MPI, as far as can be known. Darshan alone makes one log of several processes for
+    /// MPI only; netra does it for all, and tells functions apart.
+    #[must_use]
+    pub fn has_mpi(&self) -> bool {
+        self.layers.contains_key(&Layer::Mpiio)
+            || self.functions.is_empty()
+            || self.trust.aside.is_some()
+    }
+
     /// The slowest rank's time in the shares of files' times that the weight gives, in 0 to 1.
     #[must_use]
     pub fn cost(&self, weight: impl Fn(&Spent) -> f64) -> Path {

@@ -17,8 +17,8 @@ use super::reading::{self, Format, Reading, Show};
 use crate::folder;
 use crate::outcome::Outcome;
 use crate::output::{self, Output};
-use crate::settings;
 use crate::unwritten::{Inputs, no_such_job};
+use crate::{settings, surroundings};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -191,6 +191,7 @@ impl Show for Face {
 
     fn log(&mut self, out: &mut Output, path: &str, log: &Log) -> io::Result<Vec<Damage>> {
         let (mut job, missing) = load::job(&self.inputs.name(path), log);
+        load::still_running(&mut job, self.inputs.running(path), surroundings::now());
         job.servers.clone_from(&self.settings.servers);
         match &mut self.jobs {
             Some(jobs) => jobs.push(job),

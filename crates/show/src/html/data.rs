@@ -97,6 +97,7 @@ fn about<W: Write>(json: Out<'_, '_, W>, job: &Job, facts: &Facts) -> Result<()>
     text(json, "command", &job.command)?;
     text(json, "id", &job.id)?;
     number(json, "nprocs", facts.nprocs)?;
+    truth(json, "mpi", facts.has_mpi())?;
     json.key("nodes")?;
     match job.nodes {
         Some(nodes) => json.unsigned(nodes)?,

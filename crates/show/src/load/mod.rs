@@ -3,6 +3,7 @@
 mod calls;
 mod darshan;
 mod holder;
+mod running;
 mod section;
 #[cfg(feature = "store")]
 mod store;
@@ -10,6 +11,7 @@ mod symbol;
 mod together;
 
 pub use darshan::job;
+pub use running::still_running;
 #[cfg(feature = "store")]
 pub use store::stored;
 pub use together::one_job;
