@@ -88,7 +88,11 @@ fn numbers<T: ArrowPrimitiveType>(
     array: ArrayRef,
 ) -> PyResult<Named> {
     let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0);
-    let holes = nulls.map(|nulls| nulls.iter().map(|is| !is).collect::<Vec<bool>>());
+    let holes = nulls.map(|nulls| match nulls.len() {
+        // Many a column has nothing else.
+        all if all == nulls.null_count() => vec![true; all],
+        _ => nulls.iter().map(|is| !is).collect(),
+    });
     let holes = holes.map(|holes| Py::new(py, Numbers::new("|b1", holes))).transpose()?;
     let values = Numbers::new(kind, owned(array.as_primitive::<T>().clone(), array));
     Ok((name, Py::new(py, values)?, holes, None))

@@ -22,7 +22,8 @@ pub struct Grid {
     /// Steps of time.
     pub bins: usize,
     /// Share of a step that the busiest rank of the row spent reading, then writing; where bytes
-    /// were counted, what it moved as a share of the most. 0 to 255, rounded up, row by row.
+    /// were counted, what it moved as a share of the most. 0 to 255, rounded up, row by row; here and below,
+    /// what is not there is 0.
     pub busy: [Vec<u8>; 2],
     /// That rank, counted from the row's first.
     pub busiest: Vec<u16>,
@@ -44,16 +45,15 @@ impl Grid {
         let rows = ranks.div_ceil(ranks_per_row) as usize;
         // Half the steps of a timeline: a grid has rows besides.
         let bins = (budget.bins / 2).max(1);
-        let cells = rows * bins;
         let mut grid = Grid {
             layer: spans.layer,
             basis: spans.basis,
             ranks_per_row,
             rows,
             bins,
-            busy: [vec![0; cells], vec![0; cells]],
-            busiest: vec![0; cells],
-            bytes: vec![0.0; cells],
+            busy: [Vec::new(), Vec::new()],
+            busiest: Vec::new(),
+            bytes: Vec::new(),
             summed: 0,
         };
         let mut rank = Row::new(end, bins);
@@ -80,26 +80,45 @@ impl Grid {
         let first = (rank / self.ranks_per_row) as usize * self.bins;
         let within = u16::try_from(rank % self.ranks_per_row).unwrap_or(u16::MAX);
         let used = std::mem::replace(&mut row.used, NOTHING);
-        let cells = first + used.start..first + used.end;
         let step = row.steps.step();
-        let [read, write] = row.busy.each_mut().map(|busy| &mut busy[used.clone()]);
-        let bytes = &mut row.bytes[used];
-        let [read_before, write_before] =
-            self.busy.each_mut().map(|busy| busy[cells.clone()].iter_mut());
-        let before = read_before.zip(write_before).zip(&mut self.busiest[cells.clone()]);
-        for (((read_before, write_before), busiest), (read, write)) in
-            before.zip(read.iter().zip(&*write))
-        {
-            let (read, write) = (level(read / step), level(write / step));
-            if read.max(write) > (*read_before).max(*write_before) {
-                *busiest = within;
+        let place = Place { row: first..first + self.bins, used: used.clone() };
+        let [read, write] = row.busy.each_ref().map(|busy| &busy[used.clone()]);
+        if self.ranks_per_row > 1 {
+            let [before_read, before_write] = self.busy.each_mut().map(|busy| place.of(busy));
+            let before = before_read.iter().zip(before_write);
+            let now = read.iter().zip(write).zip(before);
+            for (((read, write), before), busiest) in now.zip(place.of(&mut self.busiest)) {
+                if level(read.max(*write) / step) > *before.0.max(before.1) {
+                    *busiest = within;
+                }
             }
-            *read_before = read.max(*read_before);
-            *write_before = write.max(*write_before);
         }
-        let sums = self.bytes[cells].iter_mut().zip(&*bytes);
+        for (levels, busy) in self.busy.iter_mut().zip([read, write]) {
+            if busy.iter().any(|busy| *busy > 0.0) {
+                let both = place.of(levels).iter_mut().zip(busy);
+                both.for_each(|(before, busy)| *before = level(busy / step).max(*before));
+            }
+        }
+        let sums = place.of(&mut self.bytes).iter_mut().zip(&row.bytes[used.clone()]);
         sums.for_each(|(sum, bytes)| *sum += *bytes as f32);
-        [read, write, bytes].into_iter().for_each(|steps| steps.fill(0.0));
+        let [read, write] = &mut row.busy;
+        [read, write, &mut row.bytes].into_iter().for_each(|steps| steps[used.clone()].fill(0.0));
+    }
+}
+
+/// Where a rank's steps stand: its row, and the steps in it that hold anything.
+struct Place {
+    row: Range<usize>,
+    used: Range<usize>,
+}
+
+impl Place {
+    /// These cells; there are rows as far as any was used.
+    fn of<'a, T: Clone + Default>(&self, cells: &'a mut Vec<T>) -> &'a mut [T] {
+        if cells.len() < self.row.end {
+            cells.resize(self.row.end, T::default());
+        }
+        &mut cells[self.row.clone()][self.used.clone()]
     }
 }
 

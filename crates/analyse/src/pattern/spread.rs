@@ -11,8 +11,7 @@ pub fn median(values: &mut [f64]) -> Option<f64> {
         return None;
     }
     let is_odd = values.len() % 2 == 1;
-    let (below, &mut middle, _) =
-        values.select_nth_unstable_by(values.len() / 2, f64::total_cmp);
+    let (below, &mut middle, _) = values.select_nth_unstable_by(values.len() / 2, f64::total_cmp);
     let before = below.iter().copied().max_by(f64::total_cmp);
     Some(before.filter(|_| !is_odd).map_or(middle, |before| (before + middle) / 2.0))
 }

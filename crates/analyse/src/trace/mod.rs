@@ -178,11 +178,8 @@ impl Trace {
     }
 
     fn begin(&mut self, row: &TraceRow) {
-        let (block, at) = if self.blocks.is_empty() {
-            (0, self.plain.rows().len() as u32)
-        } else {
-            self.room()
-        };
+        let (block, at) =
+            if self.blocks.is_empty() { (0, self.plain.rows().len() as u32) } else { self.room() };
         let &TraceRow { file, rank, layer, direction, .. } = row;
         let (calls, bytes, lengths, last_end) = (0, 0, (u64::MAX, 0), i64::MIN);
         self.runs.push(Run {

@@ -11,6 +11,7 @@ pub enum Order {
 
 impl Order {
     /// A word at an offset; 0 where there are not enough bytes, which callers have checked.
+    #[inline]
     pub(crate) fn u64(self, bytes: &[u8], at: usize) -> u64 {
         let word = bytes.get(at..).and_then(|rest| rest.first_chunk()).copied().unwrap_or_default();
         match self {
@@ -19,14 +20,17 @@ impl Order {
         }
     }
 
+    #[inline]
     pub(crate) fn i64(self, bytes: &[u8], at: usize) -> i64 {
         self.u64(bytes, at).cast_signed()
     }
 
+    #[inline]
     pub(crate) fn f64(self, bytes: &[u8], at: usize) -> f64 {
         f64::from_bits(self.u64(bytes, at))
     }
 
+    #[inline]
     pub(crate) fn u32(self, bytes: &[u8], at: usize) -> u32 {
         let word = bytes.get(at..).and_then(|rest| rest.first_chunk()).copied().unwrap_or_default();
         match self {

@@ -34,15 +34,28 @@ impl Shape {
         Shape { order, size, offset: !(module == Module::DxtMpiio && version == 1) }
     }
 
-    fn decode(self, bytes: &[u8]) -> Segment {
-        let Shape { order, size, offset } = self;
+    /// Adds the segments that these bytes are.
+    fn decode_all(self, bytes: &[u8], piece: &mut Vec<Segment>) {
+        // Either size by itself: where it is known, no number has to ask whether its bytes are there.
+        match self.size {
+            SEGMENT => piece.extend(self.decoded::<SEGMENT>(bytes)),
+            _ => piece.extend(self.decoded::<OLD_SEGMENT>(bytes)),
+        }
+    }
+
+    fn decoded<const SIZE: usize>(self, bytes: &[u8]) -> impl Iterator<Item = Segment> {
+        bytes.as_chunks::<SIZE>().0.iter().map(move |one| self.decode(one))
+    }
+
+    fn decode<const SIZE: usize>(self, bytes: &[u8; SIZE]) -> Segment {
+        let Shape { order, offset, .. } = self;
         Segment {
             offset: if offset { order.i64(bytes, 0) } else { -1 },
             length: order.i64(bytes, 8),
             start: order.f64(bytes, 16),
             end: order.f64(bytes, 24),
             // 0 is no thread: it stands where an older trace was written again.
-            thread: (size == SEGMENT).then(|| order.u64(bytes, 32)).filter(|&thread| thread != 0),
+            thread: (SIZE == SEGMENT).then(|| order.u64(bytes, 32)).filter(|&thread| thread != 0),
         }
     }
 }
@@ -73,6 +86,14 @@ impl Segments<'_> {
     /// The next segments, all of one direction; nothing when there are no more, or when the log is
     /// damaged, which the reader then tells.
     pub fn next_piece(&mut self) -> Option<(Direction, &[Segment])> {
+        let mut piece = std::mem::take(self.piece);
+        let direction = self.next_into(&mut piece);
+        *self.piece = piece;
+        Some((direction?, self.piece))
+    }
+
+    /// The same into the caller's memory, for who keeps them: what was in it goes.
+    pub fn next_into(&mut self, piece: &mut Vec<Segment>) -> Option<Direction> {
         let (direction, left) = if self.left.writes > 0 {
             (Direction::Write, &mut self.left.writes)
         } else {
@@ -86,11 +107,11 @@ impl Segments<'_> {
         self.region.want(size)?;
         let bytes = self.region.available();
         let count = (bytes.len() / size).min(PIECE).min(usize::try_from(*left).unwrap_or(PIECE));
-        self.piece.clear();
-        self.piece.extend(bytes.chunks_exact(size).take(count).map(|one| self.shape.decode(one)));
+        piece.clear();
+        self.shape.decode_all(&bytes[..count * size], piece);
         self.region.consume(count * size);
         *left -= count as u64;
-        Some((direction, self.piece))
+        Some(direction)
     }
 
     /// The place in the file up to which the module has been read.

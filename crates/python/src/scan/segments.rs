@@ -119,14 +119,12 @@ fn read(
         piece.host.clone_from(&trace.head.host);
         let mut number = 0;
         let mut last = Direction::Write;
-        while let Some((direction, segments)) = trace.segments.next_piece() {
+        while let Some(direction) = trace.segments.next_into(&mut piece.segments) {
             if direction != last {
                 (last, number) = (direction, 0);
             }
             (piece.is_write, piece.number) = (direction == Direction::Write, number);
-            number += segments.len() as i64;
-            piece.segments.clear();
-            piece.segments.extend_from_slice(segments);
+            number += piece.segments.len() as i64;
             piece.place = trace.segments.place();
             if !each(&mut piece) {
                 return false;

@@ -66,12 +66,16 @@ fn timeline<W: Write>(json: Out<'_, '_, W>, detail: &Detail, columns: &mut Colum
 
 fn grid<W: Write>(json: Out<'_, '_, W>, grid: &Grid, columns: &mut Columns) -> Result<()> {
     let name = |part: &str| format!("grid.{}.{part}", grid.layer.name());
+    let cells = grid.rows * grid.bins;
     for direction in Direction::BOTH {
         columns
             .u8s(&name(direction.verb()), &grid.busy[usize::from(direction == Direction::Write)]);
+        columns.widen(cells);
     }
     columns.u16s(&name("busiest"), &grid.busiest);
+    columns.widen(cells);
     columns.f32s(&name("bytes"), &grid.bytes);
+    columns.widen(cells);
     json.open('{')?;
     for (key, value) in [("layer", grid.layer.name()), ("basis", grid.basis.name())] {
         json.key(key)?;
