@@ -57,7 +57,7 @@ export function levelled(chart: Chart, drawing: SVGElement, tall: (value: number
   if (!chart.level || chart.level.value <= 0) return;
   const y = HIGH - BOTTOM - tall(chart.level.value);
   drawing.append(svg("line", { class: "level", x1: LEFT, x2: WIDE - 4, y1: y, y2: y }),
-    svg("text", { class: "tick halo", x: WIDE - 6, y: y - 4, "text-anchor": "end" }, chart.level.text));
+    svg("text", { class: "tick halo", x: WIDE - 6, y: Math.max(11, y - 4), "text-anchor": "end" }, chart.level.text));
 }
 
 /** Every how many places of an axis there is room for words. */

@@ -240,7 +240,7 @@ mod tests {
         wrong(
             &GOOD.replace("\"seconds > 1\"", "\"second > 1\""),
             &[
-                "v.toml:3: there is no column `second` in files; columns are path, file_system, mount, layer, ranks, shared, reads, writes, opens, seeks, bytes_read, bytes_written, read_seconds, write_seconds, metadata_seconds, seconds, stripes",
+                "v.toml:3: there is no column `second` in files; columns are path, file_system, mount, layer, ranks, shared, reads, writes, opens, seeks, size, bytes_read, bytes_written, read_seconds, write_seconds, metadata_seconds, seconds, stripes",
             ],
         );
         wrong(&GOOD.replace("title", "titel"), &["v.toml:1: `title` is missing"]);
