@@ -16,10 +16,10 @@ export function empty(command: string, nprocs: number): { report: Report; column
   const report: Report = {
     netra: "", job: { source: "", command, id: "", nprocs, nodes: null, start: null, run_time: 0 },
     verdict: { seconds: 0, share: 0, at_most: 0, mean: 0, rank: 0, parts: [0, 0, 0], waiting: 0, says: "", place: null },
-    trust: { complete: true, coverage: null, summed: 0, caveats: [], unknown: [], modules: [] },
+    trust: { complete: true, coverage: null, summed: 0, caveats: [], unknown: [], modules: [], aside: [] },
     findings: [], passed: [], silenced: [], layers: [], files: [], file_count: 0, size_bins: [],
     osts: { list: [], median: 0 }, phases: null,
-    ranks: { complete: true, count: 0, hosts: [], rank: "", seconds: "", bytes: "", reads: "", writes: "", host: "" },
+    ranks: { complete: true, counted: true, count: 0, hosts: [], rank: "", seconds: "", bytes: "", reads: "", writes: "", host: "" },
     timeline: { end: 0, bins: 0, lanes: [] }, grids: [], lines: [],
     marks: { calls: 0, count: 0, slice: 0, ranks_per_mark: 1, layers: [], placed: false },
     functions: [], sites: [], views: [], conflicts: { count: 0, cut: false }, opens: { count: 0, all: 0 },

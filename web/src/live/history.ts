@@ -4,30 +4,57 @@ import type { Cell, Metric, Percentiles, Standing, Step, Update } from "./model"
 
 export interface Point { time: number; value: number }
 
-export class History {
+/** What is known at one moment. */
+class Known {
   /** The newest update, for everything that is told whole each time. */
   last: Update | null = null;
-  #steps = new Map<number, Step>();
-  #order: number[] | null = null;
-  #metrics = new Map<string, { about: Metric; points: Map<number, number> }>();
+  steps = new Map<number, Step>();
+  order: number[] | null = null;
+  metrics = new Map<string, { about: Metric; points: Map<number, number> }>();
+
+  /** Another that stays as it is when this one grows. Steps are replaced and never changed, so they are shared. */
+  copy(): Known {
+    const other = new Known();
+    other.last = this.last;
+    other.steps = new Map(this.steps);
+    other.metrics = new Map([...this.metrics].map(([key, { about, points }]) => [key, { about, points: new Map(points) }]));
+    return other;
+  }
+}
+
+export class History {
+  readonly #newest = new Known();
+  /** What is looked at while the page stands still. */
+  #held: Known | null = null;
+
+  get #known(): Known { return this.#held ?? this.#newest; }
+
+  /** Stands still: what comes from now on is kept, and seen when it goes on. */
+  hold(still: boolean): void { this.#held = still ? this.#held ?? this.#newest.copy() : null; }
 
   take(update: Update): void {
+    const known = this.#newest;
     // Longer steps, or a server that begins anew: everything comes again.
-    if (update.since === 0 || (this.last && this.last.width !== update.width)) {
-      this.#steps.clear();
-      if (update.since === 0) this.#metrics.clear();
+    if (update.since === 0 || (known.last && known.last.width !== update.width)) {
+      known.steps.clear();
+      if (update.since === 0) known.metrics.clear();
     }
-    for (const step of update.steps) this.#steps.set(step.at, step);
-    this.#order = null;
+    for (const step of update.steps) known.steps.set(step.at, step);
+    known.order = null;
     for (const metric of update.metrics) {
       const key = `${metric.host}\n${metric.target}\n${metric.name}`;
-      const known = this.#metrics.get(key) ?? { about: metric, points: new Map<number, number>() };
-      for (const [at, value] of metric.points) known.points.set(at, value);
-      this.#metrics.set(key, known);
+      const had = known.metrics.get(key) ?? { about: metric, points: new Map<number, number>() };
+      // Of longer steps all are told again, and those between them are no more.
+      if (had.about.width !== metric.width) { had.about = metric; had.points.clear(); }
+      for (const [at, value] of metric.points) had.points.set(at, value);
+      known.metrics.set(key, had);
     }
-    this.last = update;
+    known.last = update;
   }
 
+  get last(): Update | null { return this.#known.last; }
+  /** The newest, also while the page stands still. */
+  get newest(): Update | null { return this.#newest.last; }
   get start(): number { return this.last?.start ?? 0; }
   get width(): number { return this.last?.width ?? 1; }
   /** Seconds since the start. */
@@ -35,17 +62,18 @@ export class History {
 
   /** Steps in order; times are seconds since the job's start. */
   steps(): Step[] {
-    this.#order ??= [...this.#steps.keys()].sort((a, b) => a - b);
-    return this.#order.map((at) => this.#steps.get(at)!);
+    const known = this.#known;
+    known.order ??= [...known.steps.keys()].sort((a, b) => a - b);
+    return known.order.map((at) => known.steps.get(at)!);
   }
 
   /** The step in which a moment lies. */
   at(time: number): Step | null {
-    return this.#steps.get(Math.floor((this.start + time) / this.width) * this.width) ?? null;
+    return this.#known.steps.get(Math.floor((this.start + time) / this.width) * this.width) ?? null;
   }
 
   metrics(): { about: Metric; points: Point[] }[] {
-    return [...this.#metrics.values()].map(({ about, points }) => ({
+    return [...this.#known.metrics.values()].map(({ about, points }) => ({
       about, points: [...points].sort((a, b) => a[0] - b[0]).map(([at, value]) => ({ time: at - this.start, value })),
     }));
   }

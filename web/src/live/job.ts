@@ -44,10 +44,6 @@ export class JobPage {
   #shown = 0;
   #asking = false;
   #sided = 0;
-  /** Milliseconds that updates took here, and seconds from an event to its pixels, of the last ones. */
-  #spent: number[] = [];
-  #waited: number[] = [];
-  #newest = 0;
 
   constructor(key: string) {
     this.#key = key;
@@ -87,31 +83,16 @@ export class JobPage {
   }
 
   #take(update: Update): void {
-    const begun = performance.now();
-    const first = this.#history.last === null, ends = update.state === "ended" && this.#history.last?.state !== "ended";
+    const before = this.#history.newest, first = before === null, ends = update.state === "ended" && before?.state !== "ended";
     this.#history.take(update);
     this.#strip.received();
+    // Who follows a link to a moment looks at what there was when they came.
+    if (first && this.#controls.paused) this.#history.hold(true);
     this.#about(update);
     if (!this.#controls.paused || first) this.#draw(first || ends);
     document.documentElement.dataset["ready"] = "true";
-    this.#measure(performance.now() - begun, update);
     if (first || ends) void this.#others(update);
     if (update.diagnosis.number !== this.#shown && !this.#controls.paused) void this.#look(update.diagnosis.number);
-  }
-
-  /** What an update costs, and how long the event waited longest that is seen now for the first time: for whoever
-   *  measures. Pictures are drawn in the next frame. */
-  #measure(spent: number, update: Update): void {
-    const before = this.#newest, root = document.documentElement.dataset;
-    this.#newest = update.newest;
-    requestAnimationFrame((frame) => {
-      this.#spent.push(spent + performance.now() - frame);
-      if (before > 0 && update.newest > before && update.state === "running") this.#waited.push(Date.now() / 1000 - before);
-      for (const list of [this.#spent, this.#waited]) if (list.length > 50) list.shift();
-      root["update"] = Math.max(...this.#spent).toFixed(2);
-      root["median"] = [...this.#spent].sort((a, b) => a - b)[Math.floor(this.#spent.length / 2)]!.toFixed(2);
-      root["waited"] = Math.max(0, ...this.#waited).toFixed(3);
-    });
   }
 
   /** Other runs and neighbours: when it is first seen, and when it has ended. */
@@ -140,7 +121,7 @@ export class JobPage {
     const now = performance.now();
     if (all || now - this.#sided >= SIDES) {
       this.#sided = now;
-      this.#side.replaceChildren(findings(this.#history, moment), ranks(this.#history), files(this.#history));
+      this.#side.replaceChildren(findings(this.#history, moment), ranks(this.#history, moment), files(this.#history, moment));
     }
   }
 

@@ -71,17 +71,17 @@ const COLOURS = ["read", "write", "meta", "alarm"] as const;
 /** A band for each group of metrics, its devices added up; of several nodes the mean of all, since a picture of a
  *  thousand lines says nothing. */
 function system(page: Page, history: History): Band[] {
-  const t = page.theme, groups = new Map<string, Map<string, Map<number, number>>>(), units = new Map<string, string>(), hosts = new Set<string>();
+  const t = page.theme, groups = new Map<string, Map<string, Map<number, number>>>(), units = new Map<string, string>(), widths = new Map<string, number>(), hosts = new Set<string>();
   for (const { about, points } of history.metrics()) {
     hosts.add(about.host);
-    const title = about.group === "pressure" ? about.group : `${about.group}`, names = groups.get(title) ?? new Map<string, Map<number, number>>();
+    const title = about.group, names = groups.get(title) ?? new Map<string, Map<number, number>>();
     const sums = names.get(about.name) ?? new Map<number, number>();
     for (const point of points) sums.set(point.time, (sums.get(point.time) ?? 0) + point.value);
-    names.set(about.name, sums); groups.set(title, names); units.set(title, about.unit);
+    names.set(about.name, sums); groups.set(title, names); units.set(title, about.unit); widths.set(title, Math.max(about.width, widths.get(title) ?? 1));
   }
   const many = Math.max(1, hosts.size);
   return [...groups].map(([title, names]): Band => ({
-    name: title, kind: "lines", width: 1, text: text(units.get(title)!),
+    name: title, kind: "lines", width: widths.get(title)!, text: text(units.get(title)!),
     lines: [...names].map(([name, sums], at) => ({
       name: name.replace(/^[^.]*\./, "").replace(/_(bytes|ms|us)$/, "").replaceAll("_", " "), colour: t.css(t[COLOURS[at % COLOURS.length]!]),
       points: [...sums].sort((a, b) => a[0] - b[0]).map(([time, value]) => ({ time, value: value / many })),

@@ -10,10 +10,10 @@ const RANKS = 64, FILES = 12;
 const total = (parts: readonly number[]) => parts.reduce((all, one) => all + one, 0);
 
 /** Time in calls of each rank, as bars: reads, writes, metadata, syncs. */
-export function ranks(history: History): HTMLElement {
+export function ranks(history: History, moment: number | null): HTMLElement {
   const all = history.last?.ranks_list ?? [], most = Math.max(1, ...all.map((one) => total(one.nanos)));
   const shown = all.length > RANKS ? [...all].sort((a, b) => total(b.nanos) - total(a.nanos)).slice(0, RANKS) : all;
-  return h("section", { class: "live-ranks", "aria-label": "Ranks" }, h("h2", {}, all.length > RANKS ? `The ${RANKS} ranks with most time in calls, of ${count(history.last?.ranks ?? 0)}` : "Time in calls by rank"),
+  return h("section", { class: "live-ranks", "aria-label": "Ranks" }, h("h2", {}, all.length > RANKS ? `The ${RANKS} ranks with most time in calls, of ${count(history.last?.ranks ?? 0)}` : "Time in calls by rank"), whole(moment),
     h("div", { class: "rank-bars" }, ...shown.map((one) => row(one, most))));
 }
 
@@ -24,11 +24,14 @@ function row(one: Rank, most: number): HTMLElement {
   return h("div", { class: one.over ? "rank over" : "rank", title: hint }, h("span", {}, name), bar, h("span", { class: "number" }, seconds(total(one.nanos) / 1e9)));
 }
 
-export function files(history: History): HTMLElement {
+/** Steps know no ranks and files: what is told of them is of the whole run, whichever moment one looks at. */
+function whole(moment: number | null): HTMLElement | null { return moment === null ? null : h("p", { class: "muted" }, "of the whole run, not of this moment"); }
+
+export function files(history: History, moment: number | null): HTMLElement {
   const all = history.last?.files ?? [], cell = (text: string) => h("td", { class: "number" }, text);
   const rows = all.slice(0, FILES).map((file) => h("tr", {}, h("td", { title: `${file.path}\n${count(file.reads)} reads, ${count(file.writes)} writes of ${count(file.processes)} processes` }, shortPath(file.path, 28)), cell(seconds(total(file.nanos) / 1e9)), cell(bytes(file.bytes_read)), cell(bytes(file.bytes_written))));
   const head = ["file", "time", "read", "written"];
-  return h("section", { class: "live-files", "aria-label": "Files" }, h("h2", {}, `Files by time, ${count(history.last?.file_count ?? 0)} in all`),
+  return h("section", { class: "live-files", "aria-label": "Files" }, h("h2", {}, `Files by time, ${count(history.last?.file_count ?? 0)} in all`), whole(moment),
     h("div", { class: "scroll plain" }, h("table", {}, h("thead", {}, h("tr", {}, ...head.map((name, at) => h("th", { scope: "col", class: at > 0 ? "number" : "" }, name)))), h("tbody", {}, ...rows))));
 }
 

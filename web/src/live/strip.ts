@@ -28,7 +28,7 @@ export class Strip {
   constructor(history: History, controls: Controls, changed: () => void) {
     this.#history = history;
     this.controls = controls;
-    this.#pause.addEventListener("click", () => { controls.paused = !controls.paused; if (!controls.paused) controls.moment = null; changed(); this.update(); });
+    this.#pause.addEventListener("click", () => { controls.paused = !controls.paused; if (!controls.paused) controls.moment = null; history.hold(controls.paused); changed(); this.update(); });
     this.#back.addEventListener("input", () => {
       const share = Number(this.#back.value) / 1000;
       controls.moment = share >= 1 ? null : share * history.end;
@@ -56,12 +56,13 @@ export class Strip {
   received(): void { this.#received = performance.now(); }
 
   update(): void {
-    const last = this.#history.last;
+    const last = this.#history.newest;
     if (!last) return;
     const { moment, paused } = this.controls, running = last.state === "running", age = (performance.now() - this.#received) / 1000;
-    const lag = last.lag + age;
-    const words = this.lost ? "the server is gone; trying again" : paused ? "paused" : running ? `live, ${lag.toFixed(1)} s behind` : `ended after ${seconds(last.elapsed)}`;
-    this.#state.className = `state ${this.lost ? "lost" : paused ? "paused" : running ? "live" : "ended"}`;
+    // Of a job that has ended everything is here: whether its server still runs matters to nobody.
+    const lag = last.lag + age, lost = this.lost && running;
+    const words = lost ? "the server is gone; trying again" : paused ? "paused" : running ? `live, ${lag.toFixed(1)} s behind` : `ended after ${seconds(last.elapsed)}`;
+    this.#state.className = `state ${lost ? "lost" : paused ? "paused" : running ? "live" : "ended"}`;
     this.#state.textContent = words;
     this.#state.dataset["lag"] = lag.toFixed(3);
     this.#pause.textContent = !paused ? "pause" : running ? "go on" : "to the end";
