@@ -17,7 +17,7 @@ import { files, findings, ranks } from "./sides";
 import { h } from "../element";
 import { keys } from "../keys";
 import { pictures } from "./pictures";
-import { plural } from "../format";
+import { plural, seconds } from "../format";
 import { single } from "../single";
 import { top } from "./top";
 
@@ -25,6 +25,8 @@ import { top } from "./top";
 const AGAIN = 1000;
 /** Milliseconds between two builds of the tables beside the pictures. */
 const SIDES = 1000;
+/** Milliseconds between two looks at how long nothing has come. */
+const WAIT = 500;
 
 interface Document { number: number; report: Report; columns: string }
 
@@ -37,6 +39,8 @@ export class JobPage {
   readonly #head = h("div", { class: "live-head" });
   readonly #side = h("div", { class: "live-side" });
   readonly #report = h("div", { class: "live-report" });
+  /** Of how much of the run the report is. */
+  readonly #age = h("span", { class: "muted" });
   readonly #beside = h("div", { class: "live-beside" });
   readonly #page: Page;
   readonly #live: Bands[];
@@ -60,7 +64,8 @@ export class JobPage {
     keys(this.#page.store);
     addEventListener("netra-theme", () => { this.#page.repaint(); this.#draw(true); });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { this.#page.repaint(); this.#draw(true); });
-    setInterval(() => this.#strip.update(), 500);
+    // While nothing comes, how far behind the page is grows all the same.
+    setInterval(() => this.#strip.wait(), WAIT);
     void this.#begin();
   }
 
@@ -92,7 +97,7 @@ export class JobPage {
     if (!this.#controls.paused || first) this.#draw(first || ends);
     document.documentElement.dataset["ready"] = "true";
     if (first || ends) void this.#others(update);
-    if (update.diagnosis.number !== this.#shown && !this.#controls.paused) void this.#look(update.diagnosis.number);
+    if (update.diagnosis.number !== this.#shown && (!this.#controls.paused || first)) void this.#look(update.diagnosis.number);
   }
 
   /** Other runs and neighbours: when it is first seen, and when it has ended. */
@@ -141,6 +146,7 @@ export class JobPage {
   #feed(report: Report, columns: Columns): void {
     const chosen = this.#page.finding()?.slug;
     this.#page.feed(report, columns);
+    this.#age.textContent = this.#history.newest?.state === "ended" ? "" : `of the first ${seconds(report.job.run_time)}`;
     // A finding keeps its place in the reader's mind, not in the list.
     const at = report.findings.findIndex((one) => one.slug === chosen);
     if (chosen !== undefined && at !== this.#page.store.now.finding) this.#page.store.choose({ finding: at < 0 ? null : at, only: at >= 0 && this.#page.store.now.only });
@@ -153,7 +159,7 @@ export class JobPage {
     this.#shape = shape;
     this.#page.forget();
     this.#page.plots.push(...this.#live);
-    this.#report.replaceChildren(h("h2", { class: "part" }, this.#history.last?.state === "ended" ? "The report" : "The report so far"), ...single(this.#page).slice(1));
+    this.#report.replaceChildren(h("h2", { class: "part" }, "The report ", this.#age), ...single(this.#page).slice(1));
     this.#page.redraw();
   }
 }
