@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { type BrowserContext, type Page, chromium } from "playwright-core";
+import { answersAsDescribed } from "./described";
 import { bytes, count } from "../src/format";
 
 interface Expected { file: string; bytes_read: number; bytes_written: number; reads: number; writes: number; ranks: number }
@@ -89,10 +90,20 @@ async function follow(page: Page): Promise<void> {
   assert.ok(await page.locator("html[data-report]").count() === 1);
   await shoot(page, "diagnosed");
 
+  const job = new URL(page.url()).pathname;
+  await answersAsDescribed(address, [["/api/health", "/api/health"], ["/api/me", "/api/me"], ["/api/jobs", "/api/jobs"], ["/api/jobs/{job}", `/api${job}`], ["/api/jobs/{job}/report", `/api${job}/report`],
+    ["/api/jobs/{job}/neighbours", `/api${job}/neighbours`], ["/api/site", "/api/site"], ["/api/runs", "/api/runs?program=any"]]);
+
   // Paused, the page stands still while the job goes on; then it goes on too.
   await page.locator("#pause").click();
   const still = await page.locator(".state.paused").textContent();
   assert.equal(still, "paused");
+  const numbers = async () => await page.locator(".numbers").textContent() ?? "", stood = await numbers();
+  const delivered = async () => (await page.evaluate(async (path) => await (await fetch(path)).json() as { completeness: { delivered: number } }, `/api${job}`)).completeness.delivered, had = await delivered();
+  await until("the job goes on", async () => await delivered() > had);
+  // An update comes each half second.
+  await page.waitForTimeout(1200);
+  assert.equal(await numbers(), stood);
   await page.locator("#moment").evaluate((node) => { (node as HTMLInputElement).value = "300"; node.dispatchEvent(new Event("input")); });
   assert.match(await text(page, "when"), / after the start$/);
   await page.locator("#pause").click();
@@ -101,9 +112,9 @@ async function follow(page: Page): Promise<void> {
   await page.waitForSelector(".state.ended", { timeout: PATIENCE });
   await until("the last numbers", async () => (await text(page, "now-events")).startsWith("all "));
   const file = page.locator(".live-files tbody tr", { hasText: expected.file });
-  const numbers = async () => (await file.locator("td.number").allTextContents()).slice(1).join(", ");
+  const moved = async () => (await file.locator("td.number").allTextContents()).slice(1).join(", ");
   // Tables follow the pictures within a second.
-  await until("the file's last numbers", async () => await numbers() === `${bytes(expected.bytes_read)}, ${bytes(expected.bytes_written)}`);
+  await until("the file's last numbers", async () => await moved() === `${bytes(expected.bytes_read)}, ${bytes(expected.bytes_written)}`);
   assert.match(await file.locator("td").first().getAttribute("title") ?? "", new RegExp(`\\n${count(expected.reads)} reads, ${count(expected.writes)} writes of ${expected.ranks} processes$`));
   assert.ok(size(await text(page, "now-written")) >= size(bytes(expected.bytes_written)));
   assert.equal(await page.locator(".rank").count(), expected.ranks);

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { type BrowserContext, type Page, chromium } from "playwright-core";
+import { answersAsDescribed } from "./described";
 import { count } from "../src/format";
 
 interface Expected { jobs: number; job: string; program: string; runs: number; ranks: { rank: number; seconds: number }[] }
@@ -61,6 +62,12 @@ test("the list has every job of the store, and says what each is", async () => {
     assert.ok((await row.locator("a").textContent())!.startsWith(expected.program));
     assert.equal(await row.locator("td").nth(4).textContent(), count(expected.ranks.length));
   });
+});
+
+test("what the server tells of stored jobs is what its description says", async () => {
+  const job = `/api/jobs/${encodeURIComponent(expected.job)}`;
+  await answersAsDescribed(address, [["/api/jobs", "/api/jobs"], ["/api/jobs/{job}", job], ["/api/jobs/{job}/report", `${job}/report`], ["/api/jobs/{job}/neighbours", `${job}/neighbours`],
+    ["/api/site", "/api/site?days=36500"], ["/api/runs", `/api/runs?program=${expected.program}&days=36500`], ["/api/analyse", "/api/analyse"], ["/api/sql", "/api/sql?q=SELECT%20job%20FROM%20jobs"]]);
 });
 
 test("the site and the runs of a program are whole", async () => {

@@ -168,21 +168,41 @@ const update = (change: Partial<Update>): Update => ({
 
 test("a job's history is put together from what is told piece by piece", () => {
   const history = new History(), step = (at: number, moved: number) => ({ at, cells: [[0, 1, 1, moved, 5]] as Cell[], latency: [null, [1, 10, 20, 30] as Percentiles] });
-  const metric = (points: [number, number][]) => ({ host: "n1", target: "", name: "cpu.user_ms", group: "processor", unit: "ms/s", points });
+  const metric = (points: [number, number][], width = 1) => ({ host: "n1", target: "", name: "cpu.user_ms", group: "processor", unit: "ms/s", width, points });
   history.take(update({ steps: [step(102, 7), step(101, 5)], metrics: [metric([[101, 1]])] }));
   history.take(update({ since: 3, steps: [step(102, 9), step(103, 1)], metrics: [metric([[102, 2]])] }));
   assert.deepEqual(history.steps().map((one) => [one.at, sum(one, 0, 1, 3)]), [[101, 5], [102, 9], [103, 1]]);
-  assert.deepEqual(history.metrics()[0]!.points, [{ time: 0.5, value: 1 }, { time: 1.5, value: 2 }]);
+  const measured = () => history.metrics().map(({ times, values }) => times.map((time, at) => [time, values[at]]));
+  assert.deepEqual(measured(), [[[101, 1], [102, 2]]]);
+  // What comes late has its place all the same, and what comes again replaces.
+  history.take(update({ since: 4, metrics: [metric([[100, 7], [102, 3]])] }));
+  assert.deepEqual(measured(), [[[100, 7], [101, 1], [102, 3]]]);
+  const { first, count: steps, index } = history.grid();
+  assert.deepEqual([first, steps, index(103)], [0.5, 3, 2]);
   assert.equal(percentile(history.at(1)!, 1, 3), 30);
   assert.equal(percentile(history.at(1)!, 0, 3), null);
   assert.equal(history.at(50), null);
-  // Longer steps replace the short ones; a server that begins anew tells everything.
+  // Longer steps replace the short ones, also of metrics; a server that begins anew tells everything.
+  history.take(update({ since: 8, metrics: [metric([[100, 1.5]], 2)] }));
+  assert.deepEqual(measured(), [[[100, 1.5]]]);
   history.take(update({ since: 9, width: 2, steps: [step(100, 5), step(102, 10)] }));
   assert.deepEqual(history.steps().map((one) => one.at), [100, 102]);
   assert.equal(history.at(3)!.at, 102);
   history.take(update({ steps: [step(101, 1)] }));
   assert.deepEqual(history.steps().map((one) => one.at), [101]);
   assert.deepEqual(history.metrics(), []);
+});
+
+test("a page that stands still shows what there was, and all of it when it goes on", () => {
+  const history = new History(), step = (at: number) => ({ at, cells: [] as Cell[], latency: [] }), metric = { host: "n1", target: "", name: "m", group: "g", unit: "B", width: 1 };
+  history.take(update({ elapsed: 1, steps: [step(100)], metrics: [{ ...metric, points: [[100, 1]] }] }));
+  history.hold(true);
+  history.take(update({ since: 1, elapsed: 2, steps: [step(101)], metrics: [{ ...metric, points: [[101, 1]] }] }));
+  history.hold(true);
+  const seen = () => [history.end, history.steps().length, history.metrics()[0]!.times.length, history.newest!.elapsed];
+  assert.deepEqual(seen(), [1, 1, 1, 2]);
+  history.hold(false);
+  assert.deepEqual(seen(), [2, 2, 2, 2]);
 });
 
 test("findings stand from when they came to when they went", () => {
@@ -196,6 +216,7 @@ test("what is missing of a job is said in a few words", () => {
   const found = { complete: false, produced: 10, delivered: 8, in_flight: 2, dropped: [{ reason: "budget", says: "", events: 3 }, { reason: "excluded", says: "", events: 9 }], missed_here: 0 };
   assert.equal(trust(found), "8 of 10, 3 lost");
   assert.equal(trust({ ...found, complete: true }), "all 10");
+  assert.equal(trust({ ...found, delivered: 10, dropped: [] }), "10 so far");
 });
 
 test("long times are read in minutes, hours and days", () => {

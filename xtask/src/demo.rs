@@ -2,7 +2,7 @@
 //! sides; then a parallel program with a bottleneck runs under `netra run --live`, whose page grows meanwhile,
 //! and is diagnosed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
@@ -125,16 +125,20 @@ fn record(netra: &Path, library: &Path, log: &Path) -> Result<()> {
          the address that is printed now.\n\n$ netra run --live -- {}\n",
         program.join(" ")
     );
-    // The job stays out of the user's own store.
     let run = format!(
         "env NETRA_PRELOAD={} {} run --live --live-open --store {} --log-file {} --",
         library.display(),
         netra.display(),
-        target().join("demo-store").display(),
+        store().display(),
         log.display()
     );
     let words = program.iter().copied().chain(["--with", run.as_str()]).map(str::to_owned);
     workload::run(&words.collect::<Vec<_>>())
+}
+
+/// Where the jobs of demos are kept: out of the user's own store.
+fn store() -> PathBuf {
+    target().join("demo-store")
 }
 
 /// What is wrong with it, in the terminal, and a page for a browser.
@@ -147,6 +151,12 @@ fn report(netra: &Path, log: &Path) -> Result<()> {
     start(Command::new(netra).arg("report").arg(log))?;
     start(Command::new(netra).arg("report").arg(log).arg("--html").arg(&page))?;
     println!("\nTo explore it, one file that needs no network: {}", page.display());
+    println!(
+        "The job is in a store now, beside those of other demos: its page again, and all runs side by side:\n\n\
+         $ {0} serve --store {1}\n$ {0} jobs --store {1}\n",
+        netra.display(),
+        store().display()
+    );
     println!("More: {} --help", netra.display());
     Ok(())
 }

@@ -85,6 +85,22 @@ fn calls_count_where_they_end_and_their_time_is_spread() {
 }
 
 #[test]
+fn files_that_mpi_makes_for_itself_count_nowhere() {
+    let live = Live::default();
+    let (mut made, file) = process(0);
+    let own = made.file("/dev/shm/ucx_shm_posix_7944d30e");
+    let mut feed = Feed::begin(&live, &made, START);
+    let calls = [file, own].map(|file| call(Function::Pwrite, file, 10, 10, 7));
+    feed.calls(&live, &calls, START + SECOND);
+    let state = live.lock();
+    let job = &state.jobs["host.1.2"];
+    let [_, write] = job.moved();
+    assert_eq!((write.calls, write.bytes, job.files.count()), (1, 7, 1));
+    // It came all the same.
+    assert_eq!(job.completeness().delivered, 2);
+}
+
+#[test]
 fn ranks_of_one_job_are_one_job_and_it_ends_with_the_last() {
     let live = Live::default();
     let mut feeds = Vec::new();

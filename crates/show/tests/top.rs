@@ -50,13 +50,13 @@ fn two_jobs() -> Live {
 #[test]
 fn a_job_is_shown_with_its_ranks_files_and_findings() {
     let live = two_jobs();
-    // The second before this one: 3 + 1 writes of a MiB.
-    let now = START - START % SECOND + 9 * SECOND;
+    // 3 + 1 writes of a MiB in the five seconds before the last one.
+    let now = START - START % SECOND + 10 * SECOND;
     let text = drawn(&live, &mut Screen::new(Some(1000)), 130, 36, now);
     let line = |with: &str| text.lines().find(|line| line.contains(with)).unwrap_or_default();
-    assert!(text.starts_with("netra top: 1 jobs, 1 running"), "{text}");
-    assert!(line("./app").contains("4.00 MiB/s"), "{text}");
-    assert!(line("./app").contains("running"), "{text}");
+    assert!(text.starts_with("netra top: 1 job, 1 running"), "{text}");
+    assert!(line("app ").contains("819 KiB/s"), "{text}");
+    assert!(line("app ").contains("running"), "{text}");
     assert!(line("write:").contains("4.00 MiB in 4 calls, at most 4.00 MiB/s"), "{text}");
     // Three writes come before one.
     let (first, second) = (text.find("rank 1").unwrap(), text.find("rank 0").unwrap());
@@ -80,6 +80,15 @@ fn keys_choose_among_everybodys_jobs() {
     assert!(text.contains("in.dat") && !text.contains("output.dat"), "{text}");
     screen.key(KeyCode::Up, KeyModifiers::NONE);
     assert!(drawn(&live, &mut screen, 110, 30, now).contains("output.dat"));
+}
+
+#[test]
+fn a_daemon_that_is_away_is_said() {
+    let mut screen = Screen::new(None);
+    screen.away = "unix:/run/netra.sock: no such file".to_owned();
+    let text = drawn(&Live::default(), &mut screen, 90, 12, 1);
+    let says = "q quits; nothing comes, tried again: unix:/run/netra.sock: no such file\n";
+    assert!(text.ends_with(says), "{text}");
 }
 
 #[test]

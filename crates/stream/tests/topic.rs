@@ -394,6 +394,31 @@ fn whoever_subscribes_late_learns_what_events_refer_to() {
 }
 
 #[test]
+fn whoever_subscribes_after_a_process_has_ended_learns_that_it_has() {
+    // A hub that is away still needs what is known of it, so it is not forgotten.
+    let place = node("[[upstream]]\nname = \"away\"\naddress = \"unix:ROOT/nobody\"\n");
+    place.leave(&recorded());
+    let intake = Arc::clone(&place.daemon.as_ref().unwrap().intake);
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while intake.ended().is_empty() {
+        assert!(Instant::now() < deadline, "the process does not end");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let mut subscriber = place.subscribe("io");
+    let (mut over, mut whole) = (false, false);
+    receive(&mut subscriber, |_, received| {
+        if let Received::Batch(batch) = received {
+            match batch.payload() {
+                Ok(Some(Payload::Life(process))) => over |= process.phase.is_over(),
+                Ok(Some(Payload::Ledger(account))) => whole |= account.is_final,
+                _ => {}
+            }
+        }
+        over && whole
+    });
+}
+
+#[test]
 fn a_node_samples_itself() {
     let lines = "[sample]\ninterval = \"20ms\"\nidle = true\n[[sink]]\nkind = \"null\"\n";
     let place = node(lines);

@@ -6,12 +6,14 @@ import { type Hint, Plot } from "../plot";
 import { linear } from "../scale";
 import { seconds } from "../format";
 
-export interface Line { name: string; colour: string; points: { time: number; value: number }[] }
+/** Values in the order of time, one a step; NaN where nothing was measured. */
+export interface Line { name: string; colour: string; values: Float64Array }
 
 export interface Band {
   name: string;
   kind: "stack" | "lines";
-  /** Seconds that a value stands for. */
+  /** When the first value begins, and seconds that each stands for. */
+  first: number;
   width: number;
   text: (value: number) => string;
   lines: Line[];
@@ -42,10 +44,10 @@ export class Bands extends Plot {
   protected y(): Scale { return linear([0, 1], [this.height, 0]); }
 
   protected draw(): void {
-    const c = this.context, t = this.page.theme, x = this.x(), [low, high] = x.domain;
+    const c = this.context, t = this.page.theme, x = this.x();
     c.font = "11px system-ui, sans-serif";
     this.#bands.forEach((band, at) => {
-      const top = at * (HIGH + GAP), ground = top + HIGH, most = peak(band, low, high);
+      const top = at * (HIGH + GAP), ground = top + HIGH, most = peak(band, x.domain);
       c.textAlign = "right"; c.textBaseline = "middle";
       c.fillStyle = t.ink; c.fillText(band.name, -8, top + HIGH / 2 - 7, 76);
       c.fillStyle = t.muted; if (most > 0) c.fillText(band.text(most), -8, top + HIGH / 2 + 8, 76);
@@ -60,36 +62,49 @@ export class Bands extends Plot {
   }
 
   #stack(band: Band, x: Scale, ground: number, most: number): void {
-    const c = this.context, [low, high] = x.domain, below = new Map<number, number>();
+    const c = this.context, steps = this.#steps(band, x), below = new Float64Array(steps.length);
     for (const line of band.lines) {
       c.fillStyle = line.colour; c.beginPath();
-      for (const { time, value } of line.points) {
-        if (time + band.width < low || time > high || value <= 0) continue;
-        const from = below.get(time) ?? 0, left = Math.max(0, x.at(time)), right = Math.min(this.width, x.at(time + band.width));
+      steps.forEach((step, at) => {
+        const value = line.values[step]!;
+        if (!(value > 0)) return;
+        const time = band.first + step * band.width, left = Math.max(0, x.at(time)), right = Math.min(this.width, x.at(time + band.width));
         const tall = Math.max(1, value / most * HIGH);
         // A hair between steps, where there is room for it.
-        c.rect(left, ground - from / most * HIGH - tall, Math.max(1, right - left - (right - left > 6 ? 1 : 0)), tall);
-        below.set(time, from + value);
-      }
+        c.rect(left, ground - below[at]! / most * HIGH - tall, Math.max(1, right - left - (right - left > 6 ? 1 : 0)), tall);
+        below[at]! += value;
+      });
       c.fill();
     }
   }
 
   #lines(band: Band, x: Scale, ground: number, most: number): void {
-    const c = this.context, [low, high] = x.domain;
+    const c = this.context, steps = this.#steps(band, x);
     for (const line of band.lines) {
       c.strokeStyle = line.colour; c.lineWidth = 1.4; c.beginPath();
       let before: number | null = null;
-      for (const { time, value } of line.points) {
-        if (time + band.width < low || time - band.width > high) continue;
-        const at = Math.min(this.width, Math.max(0, x.at(time + band.width / 2))), up = ground - (most > 0 ? value / most * HIGH : 0);
+      for (const step of steps) {
+        const value = line.values[step]!;
+        if (Number.isNaN(value)) continue;
+        const time = band.first + (step + 0.5) * band.width, at = Math.min(this.width, Math.max(0, x.at(time))), up = ground - (most > 0 ? value / most * HIGH : 0);
         // Where nothing was measured there is no line.
-        if (before === null || time - before > band.width * 3.5) { c.moveTo(at, up); c.lineTo(at + 1, up); } else c.lineTo(at, up);
-        before = time;
+        if (before === null || (step - before > 3 && x.at(time) - x.at(time - (step - before) * band.width) > 3)) { c.moveTo(at, up); c.lineTo(at + 1, up); } else c.lineTo(at, up);
+        before = step;
       }
       c.stroke();
     }
     c.lineWidth = 1;
+  }
+
+  /** The steps that are drawn: those in sight, and where several have one pixel the highest of them. */
+  #steps(band: Band, x: Scale): number[] {
+    const [from, to] = inSight(band, x.domain), all: number[] = [], many = to - from > this.width;
+    let pixel = -1, high = 0;
+    for (let step = from; step < to; step++) {
+      const at = Math.floor(x.at(band.first + step * band.width)), value = many ? height(band, step) : 0;
+      if (!many || at !== pixel) { all.push(step); pixel = at; high = value; } else if (value > high) { all[all.length - 1] = step; high = value; }
+    }
+    return all;
   }
 
   /** Which line is which, in its colour, where there are several: over what is oldest, which is looked at least. */
@@ -109,30 +124,42 @@ export class Bands extends Plot {
   protected hint(px: number, py: number): Hint | null {
     const time = this.x().value(px), band = this.#bands[Math.floor(py / (HIGH + GAP))];
     if (!band) return null;
+    const step = Math.floor((time - band.first) / band.width);
     const lines = band.lines.map((line): [string, string] => {
-      const point = line.points.find((one) => time >= one.time && time < one.time + band.width);
-      return [line.name, point ? band.text(point.value) : "–"];
+      const value = line.values[step] ?? NaN;
+      return [line.name, Number.isNaN(value) ? "–" : band.text(value)];
     });
     return { title: `${band.name}, ${seconds(time)} after the start`, lines };
   }
 
   protected rows(): (string | number)[][] {
     const head = ["band", "line", "start_s", "value"];
-    return [head, ...this.#bands.flatMap((band) => band.lines.flatMap((line) => line.points.map((point) => [band.name, line.name, point.time, point.value])))];
+    return [head, ...this.#bands.flatMap((band) => band.lines.flatMap((line) => [...line.values].flatMap((value, step) => Number.isNaN(value) ? [] : [[band.name, line.name, band.first + step * band.width, value]])))];
   }
 
-  protected describe(): string { return this.#bands.map((band) => `${band.name}: up to ${band.text(peak(band, -Infinity, Infinity))}`).join(", "); }
+  protected describe(): string { return this.#bands.map((band) => `${band.name}: up to ${band.text(peak(band, [-Infinity, Infinity]))}`).join(", "); }
 }
 
-/** The highest value in sight; stacked values stand on each other. */
-function peak(band: Band, low: number, high: number): number {
-  const sums = new Map<number, number>();
-  let most = 0;
-  for (const line of band.lines) for (const { time, value } of line.points) {
-    if (time + band.width < low || time > high) continue;
-    const all = band.kind === "stack" ? (sums.get(time) ?? 0) + value : value;
-    if (band.kind === "stack") sums.set(time, all);
-    if (all > most) most = all;
+/** The first step in sight, and the one after the last. */
+function inSight(band: Band, [low, high]: readonly [number, number]): [number, number] {
+  const count = band.lines[0]?.values.length ?? 0, step = (time: number) => (time - band.first) / band.width;
+  return [Math.max(0, Math.ceil(step(low) - 1)), Math.min(count, Math.floor(step(high)) + 1)];
+}
+
+/** How high a step is: stacked values stand on each other. */
+function height(band: Band, step: number): number {
+  let all = 0;
+  for (const { values } of band.lines) {
+    const value = values[step]!;
+    if (value > 0) all = band.kind === "stack" ? all + value : Math.max(all, value);
   }
+  return all;
+}
+
+/** The highest step in sight. */
+function peak(band: Band, sight: readonly [number, number]): number {
+  const [from, to] = inSight(band, sight);
+  let most = 0;
+  for (let step = from; step < to; step++) most = Math.max(most, height(band, step));
   return most;
 }

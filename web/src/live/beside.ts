@@ -25,9 +25,12 @@ async function runs(job: Update): Promise<HTMLElement | null> {
   const own = found.runs.find((run) => run.job === job.job), others = found.runs.filter((run) => run.job !== job.job && run.end !== null);
   if (others.length === 0) return null;
   const says = own?.end === null || !own ? "It still runs." : why(own) ? `Unusual: ${why(own)}.` : "Nothing about it is unusual.";
+  const shown = pictures(found.runs, job.job);
+  // One other run shows nothing while this one is not over.
+  if (shown.childElementCount === 0) return null;
   const more = `/runs/${encodeURIComponent(program)}?ranks=${job.ranks}&days=3650&job=${encodeURIComponent(job.job)}`;
   return h("section", { class: "company", "aria-label": "Other runs", id: "other-runs" }, h("h2", { class: "part" }, `This run and ${plural(others.length, "other")} of ${program} on ${plural(job.ranks, "rank")}`),
-    h("p", { class: "more" }, `${says} `, h("a", { href: more }, "all runs")), pictures(found.runs, job.job));
+    h("p", { class: "more" }, `${says} `, h("a", { href: more }, "all runs")), shown);
 }
 
 async function neighbours(job: Update): Promise<HTMLElement | null> {

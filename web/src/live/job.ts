@@ -17,7 +17,7 @@ import { files, findings, ranks } from "./sides";
 import { h } from "../element";
 import { keys } from "../keys";
 import { pictures } from "./pictures";
-import { plural } from "../format";
+import { plural, seconds } from "../format";
 import { single } from "../single";
 import { top } from "./top";
 
@@ -25,6 +25,8 @@ import { top } from "./top";
 const AGAIN = 1000;
 /** Milliseconds between two builds of the tables beside the pictures. */
 const SIDES = 1000;
+/** Milliseconds between two looks at how long nothing has come. */
+const WAIT = 500;
 
 interface Document { number: number; report: Report; columns: string }
 
@@ -37,6 +39,8 @@ export class JobPage {
   readonly #head = h("div", { class: "live-head" });
   readonly #side = h("div", { class: "live-side" });
   readonly #report = h("div", { class: "live-report" });
+  /** Of how much of the run the report is. */
+  readonly #age = h("span", { class: "muted" });
   readonly #beside = h("div", { class: "live-beside" });
   readonly #page: Page;
   readonly #live: Bands[];
@@ -44,10 +48,6 @@ export class JobPage {
   #shown = 0;
   #asking = false;
   #sided = 0;
-  /** Milliseconds that updates took here, and seconds from an event to its pixels, of the last ones. */
-  #spent: number[] = [];
-  #waited: number[] = [];
-  #newest = 0;
 
   constructor(key: string) {
     this.#key = key;
@@ -64,7 +64,8 @@ export class JobPage {
     keys(this.#page.store);
     addEventListener("netra-theme", () => { this.#page.repaint(); this.#draw(true); });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { this.#page.repaint(); this.#draw(true); });
-    setInterval(() => this.#strip.update(), 500);
+    // While nothing comes, how far behind the page is grows all the same.
+    setInterval(() => this.#strip.wait(), WAIT);
     void this.#begin();
   }
 
@@ -87,31 +88,16 @@ export class JobPage {
   }
 
   #take(update: Update): void {
-    const begun = performance.now();
-    const first = this.#history.last === null, ends = update.state === "ended" && this.#history.last?.state !== "ended";
+    const before = this.#history.newest, first = before === null, ends = update.state === "ended" && before?.state !== "ended";
     this.#history.take(update);
     this.#strip.received();
+    // Who follows a link to a moment looks at what there was when they came.
+    if (first && this.#controls.paused) this.#history.hold(true);
     this.#about(update);
     if (!this.#controls.paused || first) this.#draw(first || ends);
     document.documentElement.dataset["ready"] = "true";
-    this.#measure(performance.now() - begun, update);
     if (first || ends) void this.#others(update);
-    if (update.diagnosis.number !== this.#shown && !this.#controls.paused) void this.#look(update.diagnosis.number);
-  }
-
-  /** What an update costs, and how long the event waited longest that is seen now for the first time: for whoever
-   *  measures. Pictures are drawn in the next frame. */
-  #measure(spent: number, update: Update): void {
-    const before = this.#newest, root = document.documentElement.dataset;
-    this.#newest = update.newest;
-    requestAnimationFrame((frame) => {
-      this.#spent.push(spent + performance.now() - frame);
-      if (before > 0 && update.newest > before && update.state === "running") this.#waited.push(Date.now() / 1000 - before);
-      for (const list of [this.#spent, this.#waited]) if (list.length > 50) list.shift();
-      root["update"] = Math.max(...this.#spent).toFixed(2);
-      root["median"] = [...this.#spent].sort((a, b) => a - b)[Math.floor(this.#spent.length / 2)]!.toFixed(2);
-      root["waited"] = Math.max(0, ...this.#waited).toFixed(3);
-    });
+    if (update.diagnosis.number !== this.#shown && (!this.#controls.paused || first)) void this.#look(update.diagnosis.number);
   }
 
   /** Other runs and neighbours: when it is first seen, and when it has ended. */
@@ -140,7 +126,7 @@ export class JobPage {
     const now = performance.now();
     if (all || now - this.#sided >= SIDES) {
       this.#sided = now;
-      this.#side.replaceChildren(findings(this.#history, moment), ranks(this.#history), files(this.#history));
+      this.#side.replaceChildren(findings(this.#history, moment), ranks(this.#history, moment), files(this.#history, moment));
     }
   }
 
@@ -160,6 +146,7 @@ export class JobPage {
   #feed(report: Report, columns: Columns): void {
     const chosen = this.#page.finding()?.slug;
     this.#page.feed(report, columns);
+    this.#age.textContent = this.#history.newest?.state === "ended" ? "" : `of the first ${seconds(report.job.run_time)}`;
     // A finding keeps its place in the reader's mind, not in the list.
     const at = report.findings.findIndex((one) => one.slug === chosen);
     if (chosen !== undefined && at !== this.#page.store.now.finding) this.#page.store.choose({ finding: at < 0 ? null : at, only: at >= 0 && this.#page.store.now.only });
@@ -172,7 +159,7 @@ export class JobPage {
     this.#shape = shape;
     this.#page.forget();
     this.#page.plots.push(...this.#live);
-    this.#report.replaceChildren(h("h2", { class: "part" }, this.#history.last?.state === "ended" ? "The report" : "The report so far"), ...single(this.#page).slice(1));
+    this.#report.replaceChildren(h("h2", { class: "part" }, "The report ", this.#age), ...single(this.#page).slice(1));
     this.#page.redraw();
   }
 }

@@ -40,7 +40,9 @@ export interface Rank { rank: number | null; pid: number; host: string; calls: n
 
 export interface FileUse { path: string; processes: number; reads: number; writes: number; bytes_read: number; bytes_written: number; nanos: number[] }
 
-export interface Metric { host: string; target: string; name: string; group: string; unit: string; points: [number, number][] }
+export interface Metric { host: string; target: string; name: string; group: string; unit: string;
+  /** Seconds that a point stands for. */
+  width: number; points: [number, number][] }
 
 export interface Standing { slug: string; number: number; title: string; level: "HIGH" | "WARN" | "INFO"; says: string; lost: number; since: number; changed: number; gone: number | null }
 

@@ -4,7 +4,7 @@
 import type { Page } from "../page";
 import type { Percentiles } from "./model";
 import { Bands, type Band, type Line } from "./bands";
-import { type History, layersUsed, percentile, sum } from "./history";
+import type { History } from "./history";
 import { bytes, count, seconds } from "../format";
 
 const perSecond = (text: (value: number) => string) => (value: number) => `${text(value)}/s`;
@@ -18,38 +18,54 @@ export function pictures(page: Page, history: History): Bands[] {
   ];
 }
 
-/** Points of one number of every step, as a rate; nothing is left out, so that zero is zero. */
-function rates(history: History, layer: number, way: number, part: 2 | 3): { time: number; value: number }[] {
-  const { start, width } = history;
-  return history.steps().map((step) => ({ time: step.at - start, value: sum(step, layer, way, part) / width }));
+/** Calls and bytes of every step by layer and way, in one walk; `of` gives a row of them as a rate. Nothing is left out, so that zero is zero. */
+function moved(history: History): { used: number[]; of: (layer: number, way: number, part: 2 | 3) => Float64Array } {
+  const { count, index } = history.grid(), all = new Map<number, Float64Array>(), used = new Set<number>(), { width } = history;
+  const row = (layer: number, way: number, part: number) => {
+    const key = (layer * 4 + way) * 2 + part - 2, had = all.get(key) ?? new Float64Array(count);
+    all.set(key, had);
+    return had;
+  };
+  for (const step of history.steps()) {
+    const at = index(step.at);
+    for (const cell of step.cells) {
+      used.add(cell[0]);
+      row(cell[0], cell[1], 2)[at]! += cell[2] / width;
+      row(cell[0], cell[1], 3)[at]! += cell[3] / width;
+    }
+  }
+  return { used: [...used].sort((a, b) => b - a), of: row };
 }
 
+const isUsed = (band: Band) => band.lines.some((line) => line.values.some((value) => value > 0));
+
 function throughput(page: Page, history: History): Band[] {
-  const t = page.theme, used = layersUsed(history.steps());
-  const line = (layer: number, way: 0 | 1): Line => ({ name: way === 0 ? "read" : "written", colour: t.css(way === 0 ? t.read : t.write), points: rates(history, layer, way, 3) });
+  const t = page.theme, { used, of } = moved(history), { first } = history.grid();
+  const line = (layer: number, way: 0 | 1): Line => ({ name: way === 0 ? "read" : "written", colour: t.css(way === 0 ? t.read : t.write), values: of(layer, way, 3) });
   return used.map((layer): Band => ({
-    name: history.last!.layers[layer]!, kind: "stack", width: history.width, text: perSecond(bytes), lines: [line(layer, 1), line(layer, 0)],
-  })).filter((band) => band.lines.some((one) => one.points.some((point) => point.value > 0)));
+    name: history.last!.layers[layer]!, kind: "stack", first, width: history.width, text: perSecond(bytes), lines: [line(layer, 1), line(layer, 0)],
+  })).filter(isUsed);
 }
 
 function calls(page: Page, history: History): Band[] {
-  const t = page.theme, colours = [t.css(t.read), t.css(t.write), t.css(t.meta), t.css(t.alarm)];
-  return layersUsed(history.steps()).map((layer): Band => ({
-    name: history.last!.layers[layer]!, kind: "stack", width: history.width, text: perSecond(count),
-    lines: [1, 0, 2, 3].map((way) => ({ name: history.last!.ways[way]!, colour: colours[way]!, points: rates(history, layer, way, 2) })),
+  const t = page.theme, colours = [t.css(t.read), t.css(t.write), t.css(t.meta), t.css(t.alarm)], { used, of } = moved(history), { first } = history.grid();
+  return used.map((layer): Band => ({
+    name: history.last!.layers[layer]!, kind: "stack", first, width: history.width, text: perSecond(count),
+    lines: [1, 0, 2, 3].map((way) => ({ name: history.last!.ways[way]!, colour: colours[way]!, values: of(layer, way, 2) })),
   }));
 }
 
 function durations(page: Page, history: History): Band[] {
-  const t = page.theme, { start, width } = history, steps = history.steps();
+  const t = page.theme, { width } = history, steps = history.steps(), { first, count: all, index } = history.grid();
   const shades = [0.35, 0.65, 1] as const, names = ["half", "95 of 100", "99 of 100"];
-  return ([0, 1] as const).map((way): Band => ({
-    name: way === 0 ? "reads" : "writes", kind: "lines", width, text: (value) => seconds(value / 1e9),
-    lines: ([1, 2, 3] as const).map((which, at) => ({
-      name: names[at]!, colour: faint(t.css(way === 0 ? t.read : t.write), shades[at]!),
-      points: steps.flatMap((step) => { const value = percentile(step, way, which); return value === null ? [] : [{ time: step.at - start, value }]; }),
-    })),
-  })).filter((band) => band.lines.some((line) => line.points.length > 0));
+  return ([0, 1] as const).map((way): Band => {
+    const lines = ([1, 2, 3] as const).map((_, at) => ({ name: names[at]!, colour: faint(t.css(way === 0 ? t.read : t.write), shades[at]!), values: new Float64Array(all).fill(NaN) }));
+    for (const step of steps) {
+      const found = step.latency[way];
+      if (found) for (const at of [0, 1, 2] as const) lines[at]!.values[index(step.at)] = found[at + 1]!;
+    }
+    return { name: way === 0 ? "reads" : "writes", kind: "lines", first, width, text: (value) => seconds(value / 1e9), lines };
+  }).filter(isUsed);
 }
 
 function faint(colour: string, share: number): string { return colour.replace(")", ` / ${share})`); }
@@ -61,7 +77,8 @@ function text(unit: string): (value: number) => string {
     case "B/s": return perSecond(bytes);
     // Milliseconds or microseconds of a second: how much of the time.
     case "ms/s": return (value) => `${(value / 1000).toFixed(2)} cores`;
-    case "µs/s": return (value) => `${Math.round(value / 1e4)} %`;
+    // Two clocks are never quite alike: nothing presses more than all the time.
+    case "µs/s": return (value) => `${Math.min(100, Math.round(value / 1e4))} %`;
     default: return (value) => `${count(value)} ${unit}`;
   }
 }
@@ -71,22 +88,23 @@ const COLOURS = ["read", "write", "meta", "alarm"] as const;
 /** A band for each group of metrics, its devices added up; of several nodes the mean of all, since a picture of a
  *  thousand lines says nothing. */
 function system(page: Page, history: History): Band[] {
-  const t = page.theme, groups = new Map<string, Map<string, Map<number, number>>>(), units = new Map<string, string>(), hosts = new Set<string>();
-  for (const { about, points } of history.metrics()) {
-    hosts.add(about.host);
-    const title = about.group === "pressure" ? about.group : `${about.group}`, names = groups.get(title) ?? new Map<string, Map<number, number>>();
-    const sums = names.get(about.name) ?? new Map<number, number>();
-    for (const point of points) sums.set(point.time, (sums.get(point.time) ?? 0) + point.value);
-    names.set(about.name, sums); groups.set(title, names); units.set(title, about.unit);
-  }
-  const many = Math.max(1, hosts.size);
-  return [...groups].map(([title, names]): Band => ({
-    name: title, kind: "lines", width: 1, text: text(units.get(title)!),
-    lines: [...names].map(([name, sums], at) => ({
-      name: name.replace(/^[^.]*\./, "").replace(/_(bytes|ms|us)$/, "").replaceAll("_", " "), colour: t.css(t[COLOURS[at % COLOURS.length]!]),
-      points: [...sums].sort((a, b) => a[0] - b[0]).map(([time, value]) => ({ time, value: value / many })),
-    })),
-  })).filter((band) => band.lines.some((line) => line.points.some((point) => point.value > 0)));
+  const t = page.theme, all = history.metrics().filter(({ times }) => times.length > 0), groups = new Map<string, typeof all>();
+  for (const one of all) groups.set(one.about.group, [...groups.get(one.about.group) ?? [], one]);
+  const many = Math.max(1, new Set(all.map(({ about }) => about.host)).size);
+  return [...groups].map(([name, members]): Band => {
+    const width = Math.max(...members.map(({ about }) => about.width)), from = Math.floor(Math.min(...members.map(({ times }) => times[0]!)) / width);
+    const steps = Math.floor(Math.max(...members.map(({ times }) => times.at(-1)!)) / width) - from + 1, lines = new Map<string, Float64Array>();
+    for (const { about, times, values } of members) {
+      const sums = lines.get(about.name) ?? new Float64Array(steps).fill(NaN);
+      // Short steps in a long one are its mean.
+      times.forEach((time, at) => { const step = Math.floor(time / width) - from, had = sums[step]!; sums[step] = (Number.isNaN(had) ? 0 : had) + values[at]! * about.width / width / many; });
+      lines.set(about.name, sums);
+    }
+    return {
+      name, kind: "lines", first: from * width - history.start, width, text: text(members[0]!.about.unit),
+      lines: [...lines].map(([metric, values], at) => ({ name: metric.replace(/^[^.]*\./, "").replace(/_(bytes|ms|us)$/, "").replaceAll("_", " "), colour: t.css(t[COLOURS[at % COLOURS.length]!]), values })),
+    };
+  }).filter(isUsed);
 }
 
 /** Percentiles of a whole run in words. */

@@ -7,7 +7,7 @@ import { ask } from "./server";
 import { bars } from "./chart";
 import { duration, moment } from "./words";
 import { h } from "../element";
-import { bytes, count, percent, plural, rate, seconds } from "../format";
+import { bytes, count, percent, plural, rate } from "../format";
 import { top } from "./top";
 
 /** Least, median, most, and the median deviation as a share of the median. */
@@ -82,7 +82,7 @@ function cover(found: Site["cover"]): HTMLElement {
   const link = (job: string) => h("a", { href: `/jobs/${encodeURIComponent(job)}` }, job);
   const row = (one: Reason, named: boolean) => h("li", {}, h("b", {}, plural(one.count, "job")), ` ${one.why}: `, ...one.jobs.slice(0, 5).flatMap((job, at) => [at > 0 ? ", " : "", named ? link(job) : job]), one.count > 5 ? ` and ${count(one.count - 5)} more` : "");
   const lines = [
-    h("p", { id: "covered" }, `${count(found.whole)} of ${plural(found.jobs - found.running, "job")} that ended are wholly covered; ${count(found.running)} run.`),
+    h("p", { id: "covered" }, `Of ${plural(found.jobs - found.running, "job")} that ended, ${count(found.whole)} ${found.whole === 1 ? "is" : "are"} wholly covered; ${count(found.running)} still ${found.running === 1 ? "runs" : "run"}.`),
     found.partly.length > 0 ? h("div", {}, h("h3", {}, "Something is missing"), h("ul", { class: "reasons", id: "partly" }, ...found.partly.map((one) => row(one, true)))) : null,
     found.not.length > 0 ? h("div", {}, h("h3", {}, "Not recorded"), h("ul", { class: "reasons", id: "uncovered" }, ...found.not.map((one) => row(one, false)))) : null,
   ];
@@ -111,7 +111,7 @@ function groups(id: string, name: string, rows: Group[], days: string): HTMLElem
       { name, value: (row) => row.name || "not known", text: (row) => id === "programs" && row.name ? h("a", { href: `/runs/${encodeURIComponent(row.name)}?days=${days}` }, row.name) : row.name || "not known" },
       { name: "jobs", value: (row) => row.jobs }, { name: "running", value: (row) => row.running }, { name: "something missing", value: (row) => row.incomplete },
       sized("read", (row) => row.bytes_read), sized("written", (row) => row.bytes_written), { name: "reads", value: (row) => row.reads, text: (row) => count(row.reads) }, { name: "writes", value: (row) => row.writes, text: (row) => count(row.writes) },
-      { name: "reading, all processes", value: (row) => row.read_seconds, text: (row) => seconds(row.read_seconds) }, { name: "writing, all processes", value: (row) => row.write_seconds, text: (row) => seconds(row.write_seconds) },
+      { name: "reading, all processes", value: (row) => row.read_seconds, text: (row) => duration(row.read_seconds) }, { name: "writing, all processes", value: (row) => row.write_seconds, text: (row) => duration(row.write_seconds) },
       ...spread("a process reads at", (row) => row.read_rate), ...spread("a process writes at", (row) => row.write_rate),
     ],
   }).node;

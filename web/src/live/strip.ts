@@ -12,6 +12,9 @@ export interface Controls {
   paused: boolean;
 }
 
+/** Milliseconds after which an update is late: one comes each half second. */
+const LATE = 900;
+
 export class Strip {
   readonly node: HTMLElement;
   readonly #history: History;
@@ -24,11 +27,13 @@ export class Strip {
   readonly controls: Controls;
   lost = false;
   #received = performance.now();
+  /** Which numbers stand there. */
+  #shown = "";
 
   constructor(history: History, controls: Controls, changed: () => void) {
     this.#history = history;
     this.controls = controls;
-    this.#pause.addEventListener("click", () => { controls.paused = !controls.paused; if (!controls.paused) controls.moment = null; changed(); this.update(); });
+    this.#pause.addEventListener("click", () => { controls.paused = !controls.paused; if (!controls.paused) controls.moment = null; history.hold(controls.paused); changed(); this.update(); });
     this.#back.addEventListener("input", () => {
       const share = Number(this.#back.value) / 1000;
       controls.moment = share >= 1 ? null : share * history.end;
@@ -55,20 +60,30 @@ export class Strip {
 
   received(): void { this.#received = performance.now(); }
 
+  /** Says how far behind it is when nothing has come for a while; what comes says it itself. */
+  wait(): void { if (performance.now() - this.#received > LATE) this.update(); }
+
   update(): void {
-    const last = this.#history.last;
+    const last = this.#history.newest;
     if (!last) return;
     const { moment, paused } = this.controls, running = last.state === "running", age = (performance.now() - this.#received) / 1000;
-    const lag = last.lag + age;
-    const words = this.lost ? "the server is gone; trying again" : paused ? "paused" : running ? `live, ${lag.toFixed(1)} s behind` : `ended after ${seconds(last.elapsed)}`;
-    this.#state.className = `state ${this.lost ? "lost" : paused ? "paused" : running ? "live" : "ended"}`;
-    this.#state.textContent = words;
+    // Of a job that has ended everything is here: whether its server still runs matters to nobody.
+    const lag = last.lag + age, lost = this.lost && running;
+    const kind = lost ? "lost" : !running ? "ended" : paused ? "paused" : "live";
+    const words = { lost: "the server is gone; trying again", paused: "paused", live: `live, ${lag.toFixed(1)} s behind`, ended: `ended after ${seconds(last.elapsed)}` }[kind];
+    // Only what differs is touched: each change is a frame that the browser has to make.
+    if (this.#state.className !== `state ${kind}`) this.#state.className = `state ${kind}`;
+    write(this.#state, words);
     this.#state.dataset["lag"] = lag.toFixed(3);
-    this.#pause.textContent = !paused ? "pause" : running ? "go on" : "to the end";
+    write(this.#pause, !paused ? "pause" : running ? "go on" : "to the end");
     this.#pause.hidden = !running && !paused;
-    this.#back.value = moment === null ? "1000" : String(Math.round(1000 * moment / this.#history.end));
-    this.#when.textContent = moment === null ? (paused ? "paused" : running ? "now" : "the end") : `${seconds(moment)} after the start`;
-    this.#numbers.replaceChildren(...this.#values(moment).flatMap(([name, value, id]) => [h("dt", {}, name), h("dd", { id: `now-${id}` }, value)]));
+    const value = moment === null ? "1000" : String(Math.round(1000 * moment / this.#history.end));
+    if (this.#back.value !== value) this.#back.value = value;
+    write(this.#when, moment === null ? (paused ? "paused" : running ? "now" : "the end") : `${seconds(moment)} after the start`);
+    const values = this.#values(moment), ids = values.map(([, , id]) => id).join();
+    if (ids !== this.#shown) this.#numbers.replaceChildren(...values.flatMap(([name, , id]) => [h("dt", {}, name), h("dd", { id: `now-${id}` })]));
+    this.#shown = ids;
+    values.forEach(([, text], at) => write(this.#numbers.children[2 * at + 1]!, text));
   }
 
   /** Numbers of now, or of the second that is looked at. */
@@ -89,6 +104,9 @@ export class Strip {
   }
 }
 
+/** Words in place of others, where they are others. */
+function write(node: Element, text: string): void { if (node.textContent !== text) node.textContent = text; }
+
 /** What became of the events, in a few words. */
 export function trust(found: Completeness): string {
   // What a setting keeps out is not missed.
@@ -96,6 +114,8 @@ export function trust(found: Completeness): string {
   // A log has counters, and a trace that does not say what it lacks.
   if (found.produced === 0 && found.why !== undefined) return found.complete ? "counters" : "incomplete";
   if (found.complete) return `all ${count(found.produced)}`;
+  // While a job runs, what was written and what came are mostly the same.
+  if (lost === 0 && found.delivered === found.produced) return `${count(found.delivered)} so far`;
   const words = [`${count(found.delivered)} of ${count(found.produced)}`];
   if (lost > 0) words.push(`${count(lost)} lost`);
   return words.join(", ");

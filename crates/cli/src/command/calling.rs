@@ -33,9 +33,14 @@ pub(crate) struct Calling {
 }
 
 impl Calling {
-    pub(crate) fn address(&self) -> Result<Address> {
+    /// The daemon that was named, here or in the environment.
+    pub(crate) fn named(&self) -> Option<String> {
         let set = std::env::var("NETRA_DAEMON").ok().filter(|text| !text.is_empty());
-        if let Some(text) = self.daemon.clone().or(set) {
+        self.daemon.clone().or(set)
+    }
+
+    pub(crate) fn address(&self) -> Result<Address> {
+        if let Some(text) = self.named() {
             return text.parse().map_err(anyhow::Error::msg);
         }
         let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);

@@ -4,7 +4,7 @@ use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, Result, bail};
 use netra_show::live::{Doctor, Live, Setup, follow};
@@ -18,6 +18,7 @@ use netra_store::ask::{Ground, Limits};
 use netra_store::{Place, Store};
 use netra_stream::clock::Clock;
 use netra_stream::stop::Stop;
+use netra_stream::wire::Address;
 use signal_hook::consts::signal::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -84,7 +85,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let mut signals = Signals::new([SIGTERM, SIGINT]).context("watching for signals")?;
-    let (daemon, caller) = (args.calling.address()?, args.calling.caller()?);
+    let (daemon, caller) = (followed(args)?, args.calling.caller()?);
     let clock = Arc::new(Clock::default());
     let live = Arc::new(Live::default());
     let folder = std::env::temp_dir().join(format!("netra-{}", surroundings::uid()));
@@ -108,9 +109,22 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         None => eprintln!("netra: {scheme}://{}/ for the users of the file", server.address),
     }
     let stop = Stop::new()?;
-    let say = |says: &str| eprintln!("netra: {says}");
+    let last = Mutex::new(String::new());
+    // A daemon that stays away is said once, however often it is called.
+    let say = |gone: Option<&str>| {
+        let word = gone.map_or_else(|| "the daemon is followed".to_owned(), str::to_owned);
+        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        if *last != word {
+            eprintln!("netra: {word}");
+            *last = word;
+        }
+    };
     std::thread::scope(|scope| {
-        scope.spawn(|| follow(&live, &daemon, &caller, &stop, &say));
+        scope.spawn(|| {
+            if let Some(daemon) = &daemon {
+                follow(&live, daemon, &caller, &stop, &say);
+            }
+        });
         scope.spawn(|| doctor.run(&stop));
         scope.spawn(|| args.alarm.run(&live, &clock, &stop));
         signals.forever().next();
@@ -118,6 +132,22 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     });
     server.stop();
     Ok(ExitCode::SUCCESS)
+}
+
+/// The daemon that is followed. A store that was named has jobs to show without one.
+fn followed(args: &Args) -> Result<Option<Address>> {
+    #[cfg(feature = "store")]
+    let has_store = args.store.is_some();
+    #[cfg(not(feature = "store"))]
+    let has_store = false;
+    match args.calling.address() {
+        Ok(address) => Ok(Some(address)),
+        Err(error) if has_store && args.calling.named().is_none() => {
+            eprintln!("netra: {error}; the page has the jobs of the store alone");
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// The certificate that was given. What is not encrypted stays on this machine, unless that is meant.

@@ -43,15 +43,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let doctor = Doctor::new(Arc::clone(&live), Arc::clone(&clock), setup(None)?, scratch(&folder));
     let stop = Stop::new()?;
     let said = Mutex::new(String::new());
-    // The terminal is taken: the last word is said when it is free again.
-    let say = |says: &str| {
-        said.lock().unwrap_or_else(PoisonError::into_inner).replace_range(.., says);
-    };
+    // The terminal is taken: why the daemon is away stands on the screen, and is said once more when the terminal is free again.
+    let word = || said.lock().unwrap_or_else(PoisonError::into_inner);
+    let say = |gone: Option<&str>| word().replace_range(.., gone.unwrap_or_default());
     let uid = (!args.all).then(surroundings::uid);
     let shown = std::thread::scope(|scope| {
         scope.spawn(|| follow(&live, &daemon, &caller, &stop, &say));
         scope.spawn(|| doctor.run(&stop));
-        let shown = top::run(&live, uid, &|| clock.now(), &|| false);
+        let shown = top::run(&live, uid, &|| clock.now(), &|| word().clone());
         stop.set();
         shown
     });

@@ -8,6 +8,8 @@ use netra_analyse::{Job, Report};
 
 use super::correlate::Relation;
 
+/// A second of a processor makes the next diagnosis wait so many.
+const REST: u64 = 25;
 /// Findings that are gone and still told.
 const REMEMBERED: usize = 64;
 
@@ -61,6 +63,8 @@ pub struct Diagnosis {
     pub at: u64,
     /// Nanoseconds of processor time it took.
     pub took: u64,
+    /// The same with what was made of it since.
+    pub spent: u64,
     /// The job's version that was looked at.
     pub seen: u64,
     /// When the next one may be made.
@@ -76,6 +80,14 @@ pub struct Diagnosis {
 }
 
 impl Diagnosis {
+    /// So many nanoseconds of a processor went into it, for the rules or for somebody's page: the next one waits accordingly, and so
+    /// many times as long as there are jobs that share the processor's time.
+    pub fn rest(&mut self, took: u64, sharers: usize) {
+        self.spent = self.spent.saturating_add(took);
+        let wait = self.spent.saturating_mul(REST).saturating_mul(sharers.max(1) as u64);
+        self.due = self.due.max(self.at.saturating_add(wait));
+    }
+
     /// Findings that stand now.
     pub fn standing(&self) -> impl Iterator<Item = &Standing> {
         self.standings.iter().filter(|one| one.gone.is_none())
@@ -133,6 +145,18 @@ mod tests {
     fn told(diagnosis: &Diagnosis) -> Vec<(&str, u64, u64, Option<u64>)> {
         let all = diagnosis.standings.iter();
         all.map(|one| (one.slug.as_str(), one.since, one.changed, one.gone)).collect()
+    }
+
+    #[test]
+    fn what_it_took_and_what_was_made_of_it_count_and_jobs_share_the_time() {
+        let mut diagnosis = Diagnosis { at: 100, due: 110, ..Diagnosis::default() };
+        diagnosis.rest(0, 1);
+        assert_eq!(diagnosis.due, 110);
+        diagnosis.rest(10, 1);
+        assert_eq!(diagnosis.due, 100 + 10 * REST);
+        // A page was made of it, while three jobs run.
+        diagnosis.rest(10, 3);
+        assert_eq!(diagnosis.due, 100 + 20 * REST * 3);
     }
 
     #[test]

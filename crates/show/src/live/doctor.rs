@@ -1,8 +1,8 @@
 //! Asks the rules of running jobs, the same as of finished ones: what is known of a job's processes
 //! becomes segments, those a log, and the log a report.
 //!
-//! It takes a small share of one core at most: after a diagnosis that took long the next one waits
-//! long. A job that has ended is looked at once more at once.
+//! It takes a small share of one core at most, of which each running job has its part: after a diagnosis that took long the next one
+//! waits long. A job that has ended is looked at once more at once.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -27,8 +27,6 @@ use crate::load;
 const LOOK: Duration = Duration::from_millis(200);
 /// Nanoseconds between two diagnoses of one job.
 const LEAST: u64 = 2_000_000_000;
-/// A diagnosis of a second makes the next one wait so many.
-const REST: u64 = 25;
 
 /// What a diagnosis goes by.
 #[derive(Debug, Clone, Default)]
@@ -78,25 +76,29 @@ impl Doctor {
             let new = job.changed.0 > job.diagnosis.seen && !job.members().is_empty();
             new && (job.end().is_some() || job.diagnosis.due <= now)
         };
-        state.jobs.values().find(is_due).map(|job| job.key.clone())
+        // Who was looked at longest ago has the next turn.
+        let next = state.jobs.values().filter(is_due).min_by_key(|job| job.diagnosis.at);
+        next.map(|job| job.key.clone())
     }
 
     /// Looks at one job now.
     pub fn look(&self, key: &str) {
-        let Some((seen, patients)) = self.gather(key) else { return };
         let begun = busy();
+        let Some((seen, patients)) = self.gather(key) else { return };
         let found = self.examine(key, &patients);
         let took = busy().saturating_sub(begun);
         let now = self.clock.now();
         let mut state = self.live.lock();
         let related = state.jobs.get(key).map(|job| relations(&state, job)).unwrap_or_default();
+        let sharers = state.running();
         let Some(job) = state.jobs.get_mut(key) else { return };
         let diagnosis = &mut job.diagnosis;
         diagnosis.relations = related;
         (diagnosis.seen, diagnosis.at) = (seen, now);
         diagnosis.number += 1;
-        diagnosis.took = took;
-        diagnosis.due = now.saturating_add(LEAST.max(took.saturating_mul(REST)));
+        (diagnosis.took, diagnosis.spent) = (took, 0);
+        diagnosis.due = now.saturating_add(LEAST);
+        diagnosis.rest(took, sharers);
         match found {
             Ok((job, report)) => {
                 diagnosis.failed = None;
@@ -153,7 +155,8 @@ fn piece(segment: &Segment, path: &Path) -> io::Result<Piece> {
 }
 
 /// Processor time of this thread in nanoseconds: what it takes, however busy the machine is.
-fn busy() -> u64 {
+#[must_use]
+pub fn busy() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
     seconds.saturating_mul(1_000_000_000).saturating_add(u64::try_from(time.tv_nsec).unwrap_or(0))

@@ -15,26 +15,30 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// How often somebody who waits looks whether they should end.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Follows events and metrics of a daemon until told to stop; for a thread of its own. `say` gets a
-/// sentence when the connection comes or goes.
+/// Follows events and metrics of a daemon until told to stop; for a thread of its own. `say` is told when the connection comes
+/// (nothing) and why it went or did not come, each time that it is tried.
 pub fn follow(
     live: &Arc<Live>,
     address: &Address,
     caller: &(dyn Caller + Sync),
     stop: &Stop,
-    say: &(dyn Fn(&str) + Sync),
+    say: &(dyn Fn(Option<&str>) + Sync),
 ) {
     std::thread::scope(|scope| {
         for tag in [IO, METRICS] {
             scope.spawn(move || {
                 while !stop.is_set() {
-                    let ended = session(live, address, caller, tag, stop);
+                    // Both go to the same daemon: one of them speaks.
+                    let tell = |word: Option<&str>| {
+                        if tag == IO {
+                            say(word)
+                        }
+                    };
+                    let ended = session(live, address, caller, tag, stop, &tell);
                     if stop.is_set() {
                         break;
                     }
-                    if tag == IO {
-                        say(&ended);
-                    }
+                    tell(Some(&ended));
                     let until = Instant::now() + PAUSE;
                     while Instant::now() < until && !stop.is_set() {
                         std::thread::sleep(LOOK);
@@ -46,12 +50,20 @@ pub fn follow(
 }
 
 /// One connection; says how it ended.
-fn session(live: &Live, address: &Address, caller: &dyn Caller, tag: &str, stop: &Stop) -> String {
+fn session(
+    live: &Live,
+    address: &Address,
+    caller: &dyn Caller,
+    tag: &str,
+    stop: &Stop,
+    tell: &dyn Fn(Option<&str>),
+) -> String {
     let clock = Clock::default();
     let mut subscriber = match Subscriber::connect(address, caller, "netra serve", tag) {
         Ok(subscriber) => subscriber,
         Err(error) => return format!("{address}: {error}"),
     };
+    tell(None);
     while !stop.is_set() {
         match subscriber.receive() {
             Ok(Received::Batch(batch)) => live.take(&batch, subscriber.images(), clock.now()),

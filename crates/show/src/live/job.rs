@@ -12,6 +12,7 @@ use super::file::Files;
 use super::kept::Kept;
 use super::latency::Latency;
 use super::process::{Process, Sums};
+use super::rate::Rates;
 use super::series::Series;
 use super::step::{Cell, Step, Way};
 
@@ -212,6 +213,12 @@ impl Job {
             }
         }
         sums
+    }
+
+    /// What it moves lately.
+    #[must_use]
+    pub fn rates(&self, now: u64) -> Rates {
+        Rates::of(&self.series, self.start(), now)
     }
 
     /// The share of its time that processes were in calls of the lowest layers.

@@ -19,6 +19,7 @@ mod kept;
 mod latency;
 mod metric;
 mod process;
+mod rate;
 mod series;
 mod sink;
 mod step;
@@ -33,13 +34,14 @@ use netra_stream::sample::{Sample, Value};
 pub use alert::{Alert, Alerts};
 pub use correlate::{Relation, related, relations};
 pub use diagnosis::{Diagnosis, Standing};
-pub use doctor::{Doctor, Setup};
+pub use doctor::{Doctor, Setup, busy};
 pub use file::{FileUse, Files};
 pub use follow::follow;
 pub use job::{Completeness, Job};
 pub use latency::Latency;
 pub use metric::{Host, Mean, Metric, shown};
 pub use process::Process;
+pub use rate::Rates;
 pub use series::{Fold, Series};
 pub use sink::Watching;
 pub use step::{Cell, Cells, LAYERS, Step, Way, is_lowest};
@@ -92,6 +94,12 @@ impl Live {
 }
 
 impl State {
+    /// How many jobs run.
+    #[must_use]
+    pub fn running(&self) -> usize {
+        self.jobs.values().filter(|job| job.end().is_none()).count()
+    }
+
     fn take(&mut self, batch: &Batch, images: &Images, now: u64) {
         let head = &batch.head;
         let Ok(Some(payload)) = batch.payload() else { return };

@@ -42,7 +42,16 @@ pub struct Process {
     /// What its counters say, once somebody has asked.
     counted: OnceCell<[Cell; 2]>,
     /// The row of each of its files, by index; nothing where it was not used yet.
-    rows: Vec<Option<u32>>,
+    rows: Vec<Option<Place>>,
+}
+
+/// Where calls on a file count.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// In the job's row of this number.
+    Row(u32),
+    /// Nowhere: MPI made it for itself, and no report counts it either.
+    Aside,
 }
 
 /// Where the calls of a batch are added up.
@@ -154,11 +163,13 @@ impl Process {
         }
     }
 
-    /// The job's row of one of the process's files; nothing for what is no file.
+    /// The job's row of one of the process's files; nothing for what is no file, or none of the job's.
     fn row(&mut self, view: &View<'_>, index: u32, files: &mut Files) -> Option<u32> {
         let at = index as usize;
-        if let Some(Some(row)) = self.rows.get(at) {
-            return Some(*row);
+        match self.rows.get(at) {
+            Some(Some(Place::Row(row))) => return Some(*row),
+            Some(Some(Place::Aside)) => return None,
+            _ => {}
         }
         let mut file = view.file(index)?;
         // An object inside a file is the file's.
@@ -171,8 +182,12 @@ impl Process {
             // Indices come from the segment, which has no more files than it has bytes.
             self.rows.resize(at + 1, None);
         }
+        if is_aside(file.name) {
+            self.rows[at] = Some(Place::Aside);
+            return None;
+        }
         let row = files.enter(file.id, file.name, || mount(view, file.mount));
-        self.rows[at] = Some(row);
+        self.rows[at] = Some(Place::Row(row));
         Some(row)
     }
 
@@ -186,13 +201,19 @@ impl Process {
     fn count(&self) -> [Cell; 2] {
         let mut sums = [Cell::default(); 2];
         if let Some(view) = self.image.as_deref().and_then(Image::view) {
-            for record in view.records() {
+            let is_own = |index: u32| view.file(index).is_none_or(|file| !is_aside(file.name));
+            for record in view.records().filter(|record| is_own(record.file)) {
                 let way = counts(&record);
                 sums.iter_mut().zip(way).for_each(|(sum, more)| sum.fold(&more));
             }
         }
         sums
     }
+}
+
+/// Whether a file is one that MPI makes for itself.
+fn is_aside(name: &[u8]) -> bool {
+    std::str::from_utf8(name).is_ok_and(netra_analyse::is_of_mpi)
 }
 
 /// A mounted file system in words.

@@ -15,10 +15,7 @@ use serde_json::{Value, json};
 use super::answer::refuse;
 use super::answer::{json_answer, no_job};
 use super::{Served, User, update};
-use crate::live::{Completeness, Job, State as Jobs, Way};
-
-/// Seconds over which rates are taken.
-const LATELY: u64 = 5;
+use crate::live::{Completeness, Job, Rates, State as Jobs};
 
 /// What may be asked of the list.
 pub(super) type Asked = BTreeMap<String, String>;
@@ -169,8 +166,7 @@ pub(super) fn line(served: &Served, job: &Job, now: u64) -> Value {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let end = job.end();
     let [read, write] = job.moved();
-    let (read_rate, write_rate, call_rate) =
-        if end.is_none() { rates(job, now) } else { (0.0, 0.0, 0.0) };
+    let lately = if end.is_none() { job.rates(now) } else { Rates::default() };
     let count = |level: &str| job.diagnosis.standing().filter(|one| one.level == level).count();
     let worst = job.diagnosis.standing().find(|one| one.level != "INFO");
     let hosts: Vec<String> = job.hosts().into_values().take(64).collect();
@@ -191,30 +187,15 @@ pub(super) fn line(served: &Served, job: &Job, now: u64) -> Value {
         "bytes_written": write.bytes,
         "reads": read.calls,
         "writes": write.calls,
-        "read_rate": read_rate,
-        "write_rate": write_rate,
-        "call_rate": call_rate,
+        "read_rate": lately.read,
+        "write_rate": lately.written,
+        "call_rate": lately.calls,
         "share": job.share(now),
         "findings": { "high": count("HIGH"), "warn": count("WARN"), "info": count("INFO") },
         "worst": worst.map(|one| one.title.clone()),
         "lag": seconds(job.lag),
         "completeness": completeness(&job.completeness(), job.missed),
     })
-}
-
-/// Bytes read, bytes written and calls a second lately; the second that is not over yet counts not.
-fn rates(job: &Job, now: u64) -> (f64, f64, f64) {
-    let last = now / 1_000_000_000;
-    let width = job.series.width();
-    let span = LATELY.max(2 * width);
-    let (mut read, mut write, mut calls) = (0, 0, 0);
-    for (_, step) in job.series.iter().filter(|(at, _)| *at + span >= last && *at < last) {
-        read += step.cells.lowest(Way::Read).bytes;
-        write += step.cells.lowest(Way::Write).bytes;
-        calls += Way::ALL.iter().map(|&way| step.cells.lowest(way).calls).sum::<u64>();
-    }
-    let each = |sum: u64| sum as f64 / span as f64;
-    (each(read), each(write), each(calls))
 }
 
 fn completeness(found: &Completeness, missed: u64) -> Value {

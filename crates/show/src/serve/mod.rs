@@ -18,6 +18,7 @@ mod route;
 mod run;
 mod runs;
 mod session;
+mod shape;
 mod site;
 #[cfg(feature = "store")]
 mod sql;

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::answer::{json_answer, no_job};
 use super::job::seconds;
 use super::{Served, User};
-use crate::live::Cell;
+use crate::live::{Cell, Way};
 
 /// Neighbours that are told, those that moved most meanwhile.
 const MOST: usize = 50;
@@ -47,7 +47,8 @@ pub(super) async fn neighbours(
     let Some(own) = own else { return no_job(&key) };
     let mut others = stored_others(&served, &user, &own).await;
     let known: BTreeSet<String> = others.iter().map(|one| one.job.clone()).collect();
-    others.extend(live.into_iter().filter(|one| !known.contains(&one.job)));
+    let meanwhile = |one: Placed| Placed { meanwhile: meanwhile(&served, &one.job, &own), ..one };
+    others.extend(live.into_iter().filter(|one| !known.contains(&one.job)).map(meanwhile));
     json_answer(&told(&own, &others, &served.servers))
 }
 
@@ -99,10 +100,24 @@ fn seen(served: &Served, user: &User) -> Vec<Placed> {
             start: seconds(job.start()),
             end: seconds(job.end().unwrap_or(now)),
             targets: layouts.flat_map(|layout| layout.osts.iter().copied()).collect(),
-            meanwhile: Some(job.moved()),
+            meanwhile: None,
         }
     });
     placed.collect()
+}
+
+/// What a job that this server has seen read and wrote while another ran: steps that only touch that time count whole.
+fn meanwhile(served: &Served, key: &str, own: &Placed) -> Option<[Cell; 2]> {
+    let state = served.live.lock();
+    let series = &state.jobs.get(key)?.series;
+    let is_during = |at: u64| (at + series.width()) as f64 > own.start && (at as f64) < own.end;
+    let mut sums = [Cell::default(); 2];
+    for (_, step) in series.iter().filter(|(at, _)| is_during(*at)) {
+        for way in [Way::Read, Way::Write] {
+            sums[way as usize].fold(&step.cells.lowest(way));
+        }
+    }
+    Some(sums)
 }
 
 #[cfg(feature = "store")]

@@ -1,5 +1,5 @@
 //! The report of a job's last diagnosis, as the report page reads it. It is made when somebody asks and
-//! kept until the next diagnosis: several pages of one job cost one.
+//! kept until the next diagnosis: several pages of one job cost one, also when all of them ask at the same moment.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,6 +13,7 @@ use super::answer::{bytes_answer, no_job, refuse};
 use super::job::seen;
 use super::{Served, User};
 use crate::html;
+use crate::live::busy;
 use crate::view::Views;
 
 /// Reports that are kept.
@@ -22,6 +23,8 @@ const KEPT: usize = 8;
 #[derive(Debug, Default)]
 pub(super) struct Reports {
     list: Mutex<Vec<(String, u64, Bytes)>>,
+    /// Whoever makes one has this; who waits for it finds it made.
+    turn: tokio::sync::Mutex<()>,
 }
 
 impl Reports {
@@ -61,17 +64,25 @@ pub(super) async fn page(
     let Some(found) = found else {
         return refuse(StatusCode::NOT_FOUND, "there is no diagnosis yet");
     };
+    let _turn = served.reports.turn.lock().await;
     if let Some(bytes) = served.reports.get(&key, number) {
         return bytes_answer(bytes, "application/json");
     }
     let made = tokio::task::spawn_blocking(move || {
+        let begun = busy();
         let (job, report) = &*found;
-        html::document(job, report, &Views::shipped(), number)
+        let made = html::document(job, report, &Views::shipped(), number);
+        (made, busy().saturating_sub(begun))
     });
     match made.await {
-        Ok(Ok(bytes)) => {
+        Ok((Ok(bytes), took)) => {
             let bytes = Bytes::from(bytes);
             served.reports.put(&key, number, bytes.clone());
+            let mut state = served.live.lock();
+            let sharers = state.running();
+            if let Some(job) = state.jobs.get_mut(&key) {
+                job.diagnosis.rest(took, sharers);
+            }
             bytes_answer(bytes, "application/json")
         }
         _ => refuse(StatusCode::INTERNAL_SERVER_ERROR, "the report can not be written"),

@@ -10,7 +10,7 @@ use axum::routing::{MethodRouter, get, post};
 use serde_json::{Map, Value, json};
 
 use super::answer::{json_answer, refuse};
-use super::{Served, asset, guard, job, neighbour, report, runs, session, site, stream};
+use super::{Served, asset, guard, job, neighbour, report, runs, session, shape, site, stream};
 
 /// Bytes of a request's body.
 const LARGEST_BODY: usize = 64 << 10;
@@ -25,15 +25,25 @@ pub(super) struct Row {
     pub(super) says: &'static str,
     /// What may be asked: name and meaning.
     pub(super) query: &'static [(&'static str, &'static str)],
-    /// The kind of answer.
-    pub(super) answer: &'static str,
+    /// The kinds of answer.
+    pub(super) answer: &'static [&'static str],
+    /// What it looks like, in the words of `shape.rs`; of a stream each event.
+    pub(super) shape: &'static str,
     /// Whether anybody may ask.
     pub(super) public: bool,
     handler: fn() -> MethodRouter<Arc<Served>>,
 }
 
-const JSON: &str = "application/json";
-const EVENTS: &str = "text/event-stream";
+const JSON: &[&str] = &["application/json"];
+const EVENTS: &[&str] = &["text/event-stream"];
+#[cfg(feature = "store")]
+const TABLE: &[&str] = &[
+    "application/json",
+    "application/vnd.apache.arrow.stream",
+    "application/x-ndjson",
+    "text/csv",
+    "application/vnd.apache.parquet",
+];
 const JOB_QUERY: &[(&str, &str)] = &[
     ("q", "words that the key, command, user or a host must contain"),
     ("state", "running or ended"),
@@ -54,6 +64,7 @@ pub(super) const ROWS: &[Row] = &[
         says: "Whether the server answers, and which version it is.",
         query: &[],
         answer: JSON,
+        shape: "#Health",
         public: true,
         handler: || get(session::health),
     },
@@ -63,6 +74,7 @@ pub(super) const ROWS: &[Row] = &[
         says: "This description.",
         query: &[],
         answer: JSON,
+        shape: "any",
         public: true,
         handler: || get(|| async { json_answer(&describe()) }),
     },
@@ -72,6 +84,7 @@ pub(super) const ROWS: &[Row] = &[
         says: "Takes the token of the request and keeps it in a cookie, for a browser.",
         query: &[],
         answer: JSON,
+        shape: "#Me",
         public: false,
         handler: || post(session::begin),
     },
@@ -81,6 +94,7 @@ pub(super) const ROWS: &[Row] = &[
         says: "Who asks, and whether they see everybody's jobs.",
         query: &[],
         answer: JSON,
+        shape: "#Me",
         public: false,
         handler: || get(session::me),
     },
@@ -90,6 +104,7 @@ pub(super) const ROWS: &[Row] = &[
         says: "Jobs that run or have ended, those of the store too, newest first, with rates, findings and completeness.",
         query: JOB_QUERY,
         answer: JSON,
+        shape: "#Jobs",
         public: false,
         handler: || get(job::list),
     },
@@ -99,6 +114,7 @@ pub(super) const ROWS: &[Row] = &[
         says: "All jobs that one sees by file system, application, user and time, how much runs differ, and which are covered.",
         query: &[DAYS],
         answer: JSON,
+        shape: "#Site",
         public: false,
         handler: || get(site::site),
     },
@@ -112,6 +128,7 @@ pub(super) const ROWS: &[Row] = &[
             DAYS,
         ],
         answer: JSON,
+        shape: "#Runs",
         public: false,
         handler: || get(runs::runs),
     },
@@ -124,7 +141,8 @@ pub(super) const ROWS: &[Row] = &[
             ("q", "the question, in SQL"),
             ("format", "arrow, json, jsonl, csv or parquet; else the Accept header decides"),
         ],
-        answer: JSON,
+        answer: TABLE,
+        shape: "[any]",
         public: false,
         handler: || get(super::sql::ask),
     },
@@ -135,6 +153,7 @@ pub(super) const ROWS: &[Row] = &[
         says: "The analysis modules that can be named, with their parameters.",
         query: &[],
         answer: JSON,
+        shape: "#Analyses",
         public: false,
         handler: || get(super::analyse::list),
     },
@@ -144,7 +163,8 @@ pub(super) const ROWS: &[Row] = &[
         method: "get",
         says: "The table that an analysis module makes of the rows that one may see; its parameters are those of the address.",
         query: &[("format", "arrow, json, jsonl, csv or parquet; else the Accept header decides")],
-        answer: JSON,
+        answer: TABLE,
+        shape: "[any]",
         public: false,
         handler: || get(super::analyse::run),
     },
@@ -154,6 +174,7 @@ pub(super) const ROWS: &[Row] = &[
         says: "The list of jobs again and again while it changes.",
         query: JOB_QUERY,
         answer: EVENTS,
+        shape: "#Jobs",
         public: false,
         handler: || get(stream::jobs),
     },
@@ -163,6 +184,7 @@ pub(super) const ROWS: &[Row] = &[
         says: "Everything of one job: steps over time, ranks, files, metrics, findings.",
         query: &[],
         answer: JSON,
+        shape: "#Update",
         public: false,
         handler: || get(job::one),
     },
@@ -172,6 +194,7 @@ pub(super) const ROWS: &[Row] = &[
         says: "One job again and again while it changes: first all of it, then what is new since the last event's id.",
         query: &[],
         answer: EVENTS,
+        shape: "#Update",
         public: false,
         handler: || get(stream::job),
     },
@@ -181,6 +204,7 @@ pub(super) const ROWS: &[Row] = &[
         says: "The report of the last diagnosis, as the report page reads it: JSON and packed columns.",
         query: &[],
         answer: JSON,
+        shape: "#Report",
         public: false,
         handler: || get(report::page),
     },
@@ -190,6 +214,7 @@ pub(super) const ROWS: &[Row] = &[
         says: "Jobs that ran at the same time on the same storage targets, or on targets of the same servers.",
         query: &[],
         answer: JSON,
+        shape: "#Neighbours",
         public: false,
         handler: || get(neighbour::neighbours),
     },
@@ -216,6 +241,15 @@ pub(super) fn router(served: Arc<Served>) -> Router {
         .with_state(served)
 }
 
+/// What an answer may be; only JSON has a shape of its own.
+fn content(row: &Row) -> Value {
+    let is_text = |kind: &str| JSON.contains(&kind) || EVENTS.contains(&kind);
+    let of = |kind: &&str| {
+        if is_text(kind) { json!({ "schema": shape::kind(row.shape) }) } else { json!({}) }
+    };
+    row.answer.iter().map(|kind| ((*kind).to_owned(), of(kind))).collect()
+}
+
 /// The table as OpenAPI 3.1.
 pub(super) fn describe() -> Value {
     let mut paths = Map::new();
@@ -232,8 +266,8 @@ pub(super) fn describe() -> Value {
             "summary": row.says,
             "parameters": parameters,
             "responses": {
-                "200": { "description": "the answer", "content": { row.answer: {} } },
-                "401": { "description": "a token is needed" },
+                "200": { "description": "the answer", "content": content(row) },
+                "default": { "description": "no, and why", "content": { "application/json": { "schema": shape::kind("#Refusal") } } },
             },
         });
         if row.public {
@@ -245,7 +279,7 @@ pub(super) fn describe() -> Value {
     json!({
         "openapi": "3.1.0",
         "info": { "title": "netra", "version": env!("CARGO_PKG_VERSION"), "description": "Jobs and their I/O, while they run. Times are seconds since 1970 unless they say otherwise, sizes bytes." },
-        "components": { "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } } },
+        "components": { "schemas": shape::shapes(), "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } } },
         "security": [{ "token": [] }],
         "paths": paths,
     })

@@ -130,7 +130,8 @@ pub(super) fn host_metrics(name: &str, host: &Host, begun: u64, since: u64) -> V
         let points: Vec<Value> =
             points.filter_map(|(at, mean)| Some(json!([at, mean.value()?]))).collect();
         Some(json!({
-            "host": name, "target": target, "name": metric, "group": group, "unit": unit, "points": points,
+            "host": name, "target": target, "name": metric, "group": group, "unit": unit,
+            "width": values.values.width(), "points": points,
         }))
     });
     told.take(METRICS).collect()

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use ratatui::Frame;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use ratatui::layout::{Constraint, Layout};
-use ratatui::style::{Modifier, Style};
+use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
@@ -30,6 +30,8 @@ pub struct Screen {
     quit: bool,
     /// Only jobs of this user, unless nothing.
     uid: Option<u32>,
+    /// Why nothing comes; empty while the daemon is followed.
+    pub away: String,
 }
 
 impl Screen {
@@ -62,7 +64,12 @@ impl Screen {
         frame.render_widget(Paragraph::new(self.title(&jobs)), head);
         let bold = Style::new().add_modifier(Modifier::DIM);
         let keys = "q quits, ↑ ↓ choose a job, p pauses";
-        frame.render_widget(Paragraph::new(keys).style(bold), foot);
+        if self.away.is_empty() {
+            frame.render_widget(Paragraph::new(keys).style(bold), foot);
+        } else {
+            let says = format!("q quits; nothing comes, tried again: {}", self.away);
+            frame.render_widget(Paragraph::new(says).style(Style::new().fg(Color::Red)), foot);
+        }
         let chosen = self.chosen.min(jobs.len().saturating_sub(1));
         self.chosen = chosen;
         part::jobs(frame, list, &jobs, chosen, now);
@@ -79,7 +86,8 @@ impl Screen {
     fn title(&self, jobs: &[&Job]) -> Line<'static> {
         let running = jobs.iter().filter(|job| job.end().is_none()).count();
         let paused = if self.paused { ", paused" } else { "" };
-        let text = format!("netra top: {} jobs, {running} running{paused}", jobs.len());
+        let many = if jobs.len() == 1 { "" } else { "s" };
+        let text = format!("netra top: {} job{many}, {running} running{paused}", jobs.len());
         Line::styled(text, Style::new().add_modifier(Modifier::BOLD))
     }
 
@@ -96,7 +104,7 @@ impl Screen {
     }
 }
 
-/// Has the terminal until somebody quits, or `ended` says so.
+/// Has the terminal until somebody quits. `away` says why nothing comes, if so.
 ///
 /// # Errors
 /// There is no terminal.
@@ -104,12 +112,16 @@ pub fn run(
     live: &Live,
     uid: Option<u32>,
     clock: &dyn Fn() -> u64,
-    ended: &dyn Fn() -> bool,
+    away: &dyn Fn() -> String,
 ) -> io::Result<()> {
     let mut terminal = ratatui::try_init()?;
     let mut screen = Screen::new(uid);
+    let mut stands = false;
     let outcome = loop {
-        if !screen.paused {
+        screen.away = away();
+        // That it stands still is drawn too.
+        if !(screen.paused && stands) {
+            stands = screen.paused;
             let drawn = terminal.draw(|frame| screen.draw(frame, &live.lock(), clock()));
             if let Err(error) = drawn {
                 break Err(error);
@@ -118,7 +130,7 @@ pub fn run(
         if let Err(error) = listen(&mut screen) {
             break Err(error);
         }
-        if screen.quit || ended() {
+        if screen.quit {
             break Ok(());
         }
     };

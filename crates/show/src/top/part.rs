@@ -21,18 +21,16 @@ fn heads(names: &[&'static str]) -> Row<'static> {
     Row::new(cells).style(Style::new().add_modifier(Modifier::DIM))
 }
 
-/// Bytes and calls of the second before this one: read, written, calls.
-fn lately(job: &Job, now: u64) -> (u64, u64, u64) {
-    let width = job.series.width();
-    let second = (now / 1_000_000_000).saturating_sub(width);
-    let step = job.series.get(second);
-    let cells = step.map(|step| Way::ALL.map(|way| step.cells.lowest(way))).unwrap_or_default();
-    let calls = cells.iter().map(|cell| cell.calls).sum::<u64>();
-    (cells[0].bytes / width, cells[1].bytes / width, calls / width)
-}
-
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A command without the folders of its program, which say least.
+fn called(command: &[u8]) -> String {
+    let command = text(command);
+    let program = command.split(' ').next().unwrap_or_default();
+    let folders = program.rfind('/').map_or(0, |at| at + 1);
+    command[folders..].to_owned()
 }
 
 /// The list of jobs.
@@ -44,11 +42,12 @@ pub(super) fn jobs(frame: &mut Frame<'_>, area: Rect, jobs: &[&Job], chosen: usi
     // The chosen one stays in sight.
     let first = chosen.saturating_sub(7);
     let rows = jobs.iter().enumerate().skip(first).take(8).map(|(at, job)| {
-        let (read, write, calls) = lately(job, now);
+        let lately = job.rates(now);
         let running = job.end().is_none();
-        let rate =
-            |bytes: u64| if running { format!("{}/s", Bytes(bytes)) } else { "–".to_owned() };
-        let command = job.first().map(|one| text(&one.about.command)).unwrap_or_default();
+        let rate = |bytes: f64| {
+            if running { format!("{}/s", Bytes(bytes as u64)) } else { "–".to_owned() }
+        };
+        let command = job.first().map(|one| called(&one.about.command)).unwrap_or_default();
         let seconds = Nanos(job.end().unwrap_or(now).saturating_sub(job.start()));
         let style = Style::new();
         Row::new([
@@ -56,9 +55,9 @@ pub(super) fn jobs(frame: &mut Frame<'_>, area: Rect, jobs: &[&Job], chosen: usi
             if running { "running" } else { "ended" }.to_owned(),
             job.ranks().to_string(),
             seconds.to_string(),
-            rate(read),
-            rate(write),
-            if running { format!("{calls}/s") } else { "–".to_owned() },
+            rate(lately.read),
+            rate(lately.written),
+            if running { format!("{:.0}/s", lately.calls) } else { "–".to_owned() },
             format!("{:.0} %", 100.0 * job.share(now)),
             job.diagnosis.standing().count().to_string(),
         ])

@@ -1,14 +1,17 @@
 //! What goes: sinks read the spool, each at its own place, and say how far they have come.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use netra_event::frame::Producer;
+
 use super::inner::Inner;
 use super::{Intake, Waker};
-use crate::batch::Images;
-use crate::ledger::Outlet;
+use crate::batch::{Account, Images, Process};
+use crate::ledger::{Outlet, Producing};
 use crate::spool::Reader;
 use crate::told;
 
@@ -65,6 +68,15 @@ impl Intake {
         let inner = self.lock();
         let images = inner.images.as_ref().filter(|_| inner.version != version)?;
         Some((inner.version, images.clone()))
+    }
+
+    /// The last words about processes of which nothing more comes: who each was, and its account.
+    #[must_use]
+    pub fn ended(&self) -> BTreeMap<Producer, (Process, Account)> {
+        let inner = self.lock();
+        let ended = inner.book.producers.iter().filter(|(_, one)| one.is_final());
+        let words = |one: &Producing| Some((one.process.clone()?, one.account.clone()?));
+        ended.filter_map(|(&producer, one)| Some((producer, words(one)?))).collect()
     }
 
     /// A sink has come further than `base`: everything before `outlet.position` is durable there. False if it

@@ -1,9 +1,9 @@
 //! Subscribing: a daemon gives frames as they come to whoever wished for them.
 //!
-//! Whoever subscribes to events first gets what is known of running processes, so that it can read what
-//! comes. A user other than root sees the events of their own processes only.
+//! Whoever subscribes to events first gets what is known of processes, so that it can read what comes and does not
+//! take those for running that have ended. A user other than root sees the events of their own processes only.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use super::board::Subscription;
 use super::queue::{Item, Limits, Loss};
 use super::tag::Wish;
 use crate::auth::Peer;
-use crate::batch::{Batch, HEADER, Image, Images, Part, Payload, pack_parts};
+use crate::batch::{Account, Batch, HEADER, Image, Images, Part, Payload, Process, pack_parts};
 use crate::frame::{self, Subject};
 use crate::intake::Intake;
 use crate::pack::{Packer, Unpacker};
@@ -51,7 +51,7 @@ pub(crate) fn give_frames(
     };
     let mut sight = Sight { uid: peer.uid.filter(|&uid| !is_operator(uid)), of: HashMap::new() };
     if io && let Some((_, images)) = intake.images(0) {
-        prepare(&subscription, &images, &mut sight)?;
+        prepare(&subscription, &images, &intake.ended(), &mut sight)?;
     }
     while !stop.is_set() {
         match subscription.next(LOOK) {
@@ -117,16 +117,30 @@ impl Sight {
     }
 }
 
-/// Puts what is known of processes before everything else.
-fn prepare(subscription: &Subscription, images: &Images, sight: &mut Sight) -> io::Result<()> {
+/// Puts what is known of processes before everything else. Of one that has ended that is said too: nobody will say it again, and whoever
+/// was away meanwhile would take it for running.
+fn prepare(
+    subscription: &Subscription,
+    images: &Images,
+    ended: &BTreeMap<Producer, (Process, Account)>,
+    sight: &mut Sight,
+) -> io::Result<()> {
+    let put = |kind: Kind, producer: Producer, body: &[u8]| {
+        let mut out = Vec::new();
+        let subject = Subject::single(kind, producer, 0, 0, 0);
+        frame::seal(&subject, body, &mut out).map_err(io::Error::other)?;
+        subscription.prepare(&out);
+        Ok::<(), io::Error>(())
+    };
     for (&producer, image) in images {
         let Some(view) = image.view() else { continue };
         sight.of.insert(producer, view.uid());
         for body in bodies(image) {
-            let subject = Subject::single(Kind::Tables, producer, 0, 0, 0);
-            let mut out = Vec::new();
-            frame::seal(&subject, &body, &mut out).map_err(io::Error::other)?;
-            subscription.prepare(&out);
+            put(Kind::Tables, producer, &body)?;
+        }
+        if let Some((process, account)) = ended.get(&producer) {
+            put(Kind::Life, producer, &process.pack())?;
+            put(Kind::Ledger, producer, &account.pack())?;
         }
     }
     Ok(())
