@@ -14,7 +14,7 @@ import { head, verdict } from "./head";
 
 export function single(page: Page): HTMLElement[] {
   const { report } = page;
-  if (report.layers.length === 0) return [head(page), verdict(page), idle()];
+  if (report.layers.length === 0 && report.timeline.lanes.length === 0) return [head(page), verdict(page), idle()];
   const timeline = new Timeline(page), heat = new Heat(page), calls = operations(page);
   const targets = report.targets.flatMap((one) => one.servers ? [new TargetStrips(page, one), new ServerStrips(page, one)] : [new TargetStrips(page, one)]);
   const strips = [...targets, ...(report.nodes ? [new NodeStrips(page, report.nodes)] : [])];
