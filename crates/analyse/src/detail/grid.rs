@@ -79,7 +79,7 @@ impl Grid {
     fn take(&mut self, rank: u32, row: &mut Row) {
         let first = (rank / self.ranks_per_row) as usize * self.bins;
         let within = u16::try_from(rank % self.ranks_per_row).unwrap_or(u16::MAX);
-        let used = std::mem::replace(&mut row.used, NOTHING);
+        let Some(used) = row.used.take() else { return };
         let step = row.steps.step();
         let place = Place { row: first..first + self.bins, used: used.clone() };
         let [read, write] = row.busy.each_ref().map(|busy| &busy[used.clone()]);
@@ -127,12 +127,9 @@ struct Row {
     steps: Steps,
     busy: [Vec<f64>; 2],
     bytes: Vec<f64>,
-    /// The steps that hold anything.
-    used: Range<usize>,
+    /// The steps that hold anything, if any does.
+    used: Option<Range<usize>>,
 }
-
-/// No step.
-const NOTHING: Range<usize> = usize::MAX..usize::MIN;
 
 impl Row {
     fn new(end: f64, bins: usize) -> Row {
@@ -140,7 +137,7 @@ impl Row {
             steps: Steps::new(end, bins),
             busy: [vec![0.0; bins], vec![0.0; bins]],
             bytes: vec![0.0; bins],
-            used: NOTHING,
+            used: None,
         }
     }
 
@@ -149,7 +146,10 @@ impl Row {
         add(&mut self.busy[usize::from(span.direction == Direction::Write)], shares, span.busy);
         add(&mut self.bytes, shares, span.bytes);
         let (first, behind) = (shares.0, shares.0 + shares.1.len());
-        self.used = self.used.start.min(first)..self.used.end.max(behind);
+        self.used = Some(match &self.used {
+            Some(used) => used.start.min(first)..used.end.max(behind),
+            None => first..behind,
+        });
     }
 }
 
