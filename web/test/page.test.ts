@@ -318,7 +318,7 @@ test("every bar has its name, and what is written over bars can be read", async 
     });
     assert.ok(widest <= 86, `${widest} pixels`);
     await page.locator(".badge").click();
-    assert.match(await page.locator("#caveats").textContent() ?? "", /2 files of MPI's own, such as its shared memory \(4\.00 KiB written, 0 B read\), are left out/);
+    assert.match(await page.locator("#caveats").textContent() ?? "", /2 files of MPI's own, such as its shared memory \(4\.00\sKiB written, 0\sB read\), are left out/);
   });
 });
 
@@ -369,9 +369,9 @@ test("a job without I/O has no empty pictures", async () => {
 
 test("what costs little is no reason to change anything", async () => {
   await visit("slow", "", async (page) => {
-    assert.match(await page.locator(".verdict .card").nth(1).textContent() ?? "", /^Why.* rank 5 80\.0 s/);
+    assert.match(await page.locator(".verdict .card").nth(1).textContent() ?? "", /^Why.* rank 5 80\.0\ss/);
   });
-  await visit("clash", "", async (page, expected) => {
+  await visit("untraced", "", async (page, expected) => {
     const first = expected.findings[0] as { slug: string; level?: string; lost_seconds: number } | undefined;
     assert.equal(first?.level, "INFO");
     assert.match(await page.locator(".verdict .card").nth(2).textContent() ?? "", /^What to changeNothing/);
