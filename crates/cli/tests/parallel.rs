@@ -8,8 +8,9 @@ use std::process::{Command, Output};
 use netra_e2e::{Mpi, Tool};
 use tempfile::TempDir;
 
-/// What a log says: processes, and for each rank and counter of MPI-IO the sum over files.
+/// What a log says: the job's command, its processes, and for each rank and counter of MPI-IO the sum over files.
 struct Told {
+    command: String,
     processes: u64,
     counters: BTreeMap<(i64, String), i64>,
 }
@@ -54,7 +55,8 @@ fn told(folder: &Path, done: &Output) -> Told {
     let parsed = Command::new(env!("CARGO_BIN_EXE_netra")).arg("parse").arg(&log).output();
     let parsed = parsed.expect("netra starts");
     let text = String::from_utf8_lossy(&parsed.stdout).into_owned();
-    let processes = text.lines().find_map(|line| line.strip_prefix("# nprocs: "));
+    let after = |key: &str| text.lines().find_map(|line| line.strip_prefix(key));
+    let processes = after("# nprocs: ");
     let said = String::from_utf8_lossy(&done.stderr);
     let processes = processes.unwrap_or_else(|| panic!("no log: {said}"));
     let mut counters = BTreeMap::new();
@@ -64,7 +66,8 @@ fn told(folder: &Path, done: &Output) -> Told {
             *counters.entry((rank, row[3].to_owned())).or_default() += value;
         }
     }
-    Told { processes: processes.parse().expect("a number"), counters }
+    let command = after("# exe: ").unwrap_or_default().to_owned();
+    Told { command, processes: processes.parse().expect("a number"), counters }
 }
 
 /// Whether nothing is missing, in the ranks and in what starts them.
@@ -80,6 +83,9 @@ fn a_job_becomes_one_log_with_shared_records() {
         let told = told(folder.path(), &done);
         let ranks = i64::from(mpi.ranks());
         assert_eq!(told.processes, u64::from(mpi.ranks()), "{}", mpi.name);
+        // The job is about the program, not about what starts it.
+        let program = told.command.rsplit('/').next().unwrap_or_default();
+        assert!(program.starts_with("mpi_io"), "{}: {}", mpi.name, told.command);
         // The file of all is one record, the files of one each stay with their rank.
         assert_eq!(told.of(-1, "MPIIO_COLL_OPENS"), ranks, "{}", mpi.name);
         assert_eq!(told.of(-1, "MPIIO_BYTES_WRITTEN"), 9000 * ranks, "{}", mpi.name);

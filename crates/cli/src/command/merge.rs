@@ -73,11 +73,11 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     }
     let compression = args.compress.into();
     let options = Options {
-        ranks: None,
         compression,
         shared: args.shared_redux,
         end_sec: args.job_end_time,
         drop_threads: args.drop_threads,
+        ..Options::default()
     };
     let draft = Draft::new(&args.output)?;
     let out = BufWriter::with_capacity(1 << 20, draft.file()?);

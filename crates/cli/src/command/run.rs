@@ -12,6 +12,7 @@ use netra_event::Bytes;
 use netra_show::run::{self, Run};
 use netra_stream::job::{Job, Name, Target};
 use netra_stream::memory;
+use netra_stream::source::is_launcher;
 
 use super::reading::Told;
 use crate::collect::{Found, Pieces};
@@ -242,7 +243,9 @@ impl Args {
         let job = Job::new(found.pieces);
         let mut summary = Run::default();
         let typed = self.command[0].to_string_lossy();
-        let name = Name { user: &surroundings::user(), program: Some(&typed) };
+        let is_program = !is_launcher(typed.as_bytes(), false);
+        let program = is_program.then_some(&*typed);
+        let name = Name { user: &surroundings::user(), program };
         let written = job.write(target, name, &mut |piece, number, log| {
             summary.process(piece, number, log);
         });

@@ -28,6 +28,8 @@ pub struct Options {
     /// Whether traces forget threads: the tools of Darshan 3.5.0 and before can not read traces that
     /// tell them.
     pub drop_threads: bool,
+    /// The place of the log that says what the job is: its program, number, user and mounts.
+    pub speaker: usize,
     /// When the job ended, if it is known better than the logs know it: seconds since 1970.
     pub end_sec: Option<i64>,
 }
@@ -43,14 +45,14 @@ pub struct Merged {
     pub reduced: u64,
 }
 
-/// Merges logs. The job is the first log's, from the earliest start to the latest end; times in
+/// Merges logs. The job is that of the log that speaks for all, from the earliest start to the latest end; times in
 /// records are moved from their own process's start to that of the job.
 ///
 /// # Errors
 /// If there are no logs, if two logs disagree about a name, or if the output can not be written.
 /// What is damaged is left out and reported, and its module is marked as incomplete.
 pub fn merge<W: Write + Seek>(mut logs: Vec<Log>, options: Options, out: W) -> Result<(W, Merged)> {
-    let job = job(&logs, options.end_sec).ok_or(Error::NoInput)?;
+    let job = job(&logs, &options).ok_or(Error::NoInput)?;
     let names = names::union(&mut logs)?;
     let mut merged = Merged::default();
     for (at, log) in logs.iter().enumerate() {
@@ -70,9 +72,9 @@ pub fn merge<W: Write + Seek>(mut logs: Vec<Log>, options: Options, out: W) -> R
     Ok((writer.finish()?, merged))
 }
 
-/// The first log's job, with the times of all.
-fn job(logs: &[Log], end_sec: Option<i64>) -> Option<Job> {
-    let mut job = logs.first()?.job().clone();
+/// The job of the log that speaks for all, with the times of all.
+fn job(logs: &[Log], options: &Options) -> Option<Job> {
+    let mut job = logs.get(options.speaker)?.job().clone();
     for other in logs.iter().map(|log| &log.job().numbers) {
         let numbers = &mut job.numbers;
         if (other.start_sec, other.start_nsec) < (numbers.start_sec, numbers.start_nsec) {
@@ -83,7 +85,7 @@ fn job(logs: &[Log], end_sec: Option<i64>) -> Option<Job> {
         }
         numbers.nprocs = numbers.nprocs.max(other.nprocs);
     }
-    if let Some(end) = end_sec {
+    if let Some(end) = options.end_sec {
         (job.numbers.end_sec, job.numbers.end_nsec) = (end, 0);
     }
     Some(job)

@@ -8,6 +8,7 @@ use netra_darshan::{Log, read};
 use netra_event::segment::View;
 use netra_event::{Module, NO_FILE, Rank, RecordId};
 use netra_stream::batch::{Phase, Process};
+use netra_stream::source::is_launcher;
 
 use super::sheets::Sheets;
 use super::user::Users;
@@ -129,9 +130,15 @@ impl Ending<'_> {
     fn job(&mut self, log: Option<&Log>, sheet: &mut Sheet) -> Result<()> {
         let life = self.life;
         self.user(sheet);
-        sheet.put("job", &*text(&life.job)).put("exe", &*text(&life.exe));
+        // A launcher does not say what the job is: the processes that it starts do.
+        let from_mpi = self.view.is_some_and(|view| view.rank_is_from_mpi());
+        let (exe, command) = match is_launcher(&life.command, from_mpi) {
+            true => Default::default(),
+            false => (text(&life.exe), text(&life.command)),
+        };
+        sheet.put("job", &*text(&life.job)).put("exe", &*exe).put("command", &*command);
         sheet.put("t", Cell::Time(micros(life.start))).put("end", self.end());
-        sheet.put("job_id", life.job_id).put("command", &*text(&life.command));
+        sheet.put("job_id", life.job_id);
         sheet.put("nprocs", i64::from(life.nprocs.unwrap_or(1))).put("processes", 1);
         sheet.put("running", i64::from(life.phase == Phase::Began));
         sheet.put("killed", i64::from(life.phase == Phase::Killed)).put("source", "stream");

@@ -66,6 +66,16 @@ impl Job {
         String::from_utf8_lossy(key).into_owned()
     }
 
+    /// The process that says what the job is: the first rank, else the first that is no launcher. A job of `mpirun` is
+    /// about the program that it starts, as it is where nobody records launchers.
+    #[must_use]
+    pub fn speaker(&self) -> Option<&Piece> {
+        let ranks = self.pieces.iter().filter(|piece| piece.rank.is_some() && !piece.is_launcher());
+        let rank = ranks.min_by_key(|piece| (!piece.from_mpi, piece.rank));
+        let other = || self.pieces.iter().find(|piece| !piece.is_launcher());
+        rank.or_else(other).or(self.pieces.first())
+    }
+
     /// How many ranks of MPI the job has; none if it has none.
     #[must_use]
     pub fn ranks(&self) -> Option<u32> {

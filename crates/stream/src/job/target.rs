@@ -25,7 +25,7 @@ pub enum Target {
 pub struct Name<'a> {
     /// The user.
     pub user: &'a str,
-    /// The program, where it is known better than by the process that began first.
+    /// The program, where it is known better than by the process that speaks for the job.
     pub program: Option<&'a str>,
 }
 
@@ -55,33 +55,33 @@ impl Target {
     }
 
     /// The log's path.
-    pub(super) fn path(&self, first: &Piece, begin: Name<'_>) -> PathBuf {
-        let start = first.start.0;
+    pub(super) fn path(&self, speaker: &Piece, begin: Name<'_>) -> PathBuf {
+        let start = speaker.start.0;
         match self {
             Target::File(path) => path.clone(),
             // Of two that are written of the same pieces, both stay.
             Target::Folder(folder) => {
-                folder.join(name(first, begin, start ^ u64::from(std::process::id())))
+                folder.join(name(speaker, begin, start ^ u64::from(std::process::id())))
             }
-            Target::Once(folder) => folder.join(name(first, begin, start)),
+            Target::Once(folder) => folder.join(name(speaker, begin, start)),
         }
     }
 }
 
 /// `YYYY/MM/DD/<user>_<program>_id<job>-<process>_<month>-<day>-<second>-<salt>_<1>.darshan`.
-fn name(first: &Piece, Name { user, program: given }: Name<'_>, salt: u64) -> String {
-    let time = day(first.start.0 / 1_000_000_000);
+fn name(speaker: &Piece, Name { user, program: given }: Name<'_>, salt: u64) -> String {
+    let time = day(speaker.start.0 / 1_000_000_000);
     let second_of_day =
         i32::from(time.hour()) * 3600 + i32::from(time.minute()) * 60 + i32::from(time.second());
-    let program = program(given.map_or(&first.command, str::as_bytes));
-    let host = jenkins64(&first.host, salt);
+    let program = program(given.map_or(&speaker.command, str::as_bytes));
+    let host = jenkins64(&speaker.host, salt);
     format!(
         "{:04}/{:02}/{:02}/{user}_{program}_id{}-{}_{}-{}-{second_of_day}-{host}_1.darshan",
         time.year(),
         time.month(),
         time.day(),
-        first.job_id,
-        first.pid,
+        speaker.job_id,
+        speaker.pid,
         time.month(),
         time.day(),
     )

@@ -43,30 +43,34 @@ impl Job {
         name: Name<'_>,
         each: &mut dyn FnMut(&Piece, Option<Rank>, &Log),
     ) -> Result<Written> {
-        let Some(first) = self.pieces.first() else {
+        let Some(speaker) = self.speaker() else {
             return Err(Error::Log {
                 path: PathBuf::from("the job"),
                 source: netra_darshan::Error::NoInput,
             });
         };
-        let path = target.path(first, name);
+        let path = target.path(speaker, name);
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = &folder.unwrap_or(Path::new(".")).to_owned();
         fs::create_dir_all(folder).map_err(Error::io("creating", folder))?;
         let mut written = Written { path, left_out: Vec::new(), damage: Vec::new() };
         let mut logs = Vec::new();
         let mut origins = Vec::new();
+        let mut speaks = 0;
         for (piece, &number) in self.pieces.iter().zip(&self.numbers) {
             match self.log(piece, number, folder) {
                 Ok(log) => {
                     each(piece, number, &log);
+                    if std::ptr::eq(piece, speaker) {
+                        speaks = logs.len();
+                    }
                     logs.push(log);
                     origins.push(piece.path.clone());
                 }
                 Err(error) => written.left_out.push((piece.path.clone(), error)),
             }
         }
-        self.merge(logs, folder, &mut written, &origins)?;
+        self.merge(logs, speaks, folder, &mut written, &origins)?;
         Ok(written)
     }
 
@@ -96,6 +100,7 @@ impl Job {
     fn merge(
         &self,
         logs: Vec<Log>,
+        speaker: usize,
         folder: &Path,
         written: &mut Written,
         origins: &[PathBuf],
@@ -106,7 +111,8 @@ impl Job {
             Draft::create(folder).map_err(Error::io("creating a file in", folder))?;
         // As an MPI job's log has it: what every rank did is one record.
         let ranks = self.ranks();
-        let options = merge::Options { shared: ranks.is_some(), ranks, ..Default::default() };
+        let options =
+            merge::Options { shared: ranks.is_some(), ranks, speaker, ..Default::default() };
         let (file, merged) = merge::merge(logs, options, file).map_err(failed)?;
         // That events ran out is no damage: the pieces say how many.
         let damage = merged.damage.into_iter();
