@@ -15,7 +15,8 @@ interface Expected { file: string; bytes_read: number; bytes_written: number; re
 const address = process.env["NETRA_LIVE"] ?? "", expected = JSON.parse(process.env["NETRA_EXPECT"] ?? "{}") as Expected, shots = process.env["NETRA_SHOTS"];
 const home = mkdtempSync(join(tmpdir(), "netra-live-"));
 const quiet = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
-const PATIENCE = 120_000;
+// Two ranks that wait for each other take many times as long where others use the processors.
+const PATIENCE = 240_000;
 let browser: BrowserContext;
 
 before(async () => {

@@ -47,9 +47,12 @@ pub struct Query {
 
 /// Reads and writes.
 pub(super) const DATA: &[Kind] = &[Kind::Read, Kind::Write];
-/// Both layers' reads and writes, one by one.
-pub(super) const TRACED: &[Source] =
-    &[Source::Calls(Of::Posix, DATA), Source::Calls(Of::Mpiio, DATA)];
+/// Reads and writes of the layers that are traced, one by one.
+pub(super) const TRACED: &[Source] = &[
+    Source::Calls(Of::Posix, DATA),
+    Source::Calls(Of::Mpiio, DATA),
+    Source::Calls(Of::Stdio, DATA),
+];
 /// What a layout is.
 pub(super) const LAYOUT: Source =
     Source::Counters(Module::Lustre, &["LUSTRE_COMP_STRIPE_SIZE", "LUSTRE_COMP_STRIPE_COUNT"]);
@@ -203,6 +206,7 @@ fn is_in(source: &Source, about: &BTreeSet<RecordId>, job: &Job) -> bool {
         }
         Source::Calls(Of::Posix, DATA) => traced(Layer::Posix),
         Source::Calls(Of::Mpiio, DATA) => traced(Layer::Mpiio),
+        Source::Calls(Of::Stdio, DATA) => traced(Layer::Stdio),
         Source::Calls(layer, _) => called(layer) || (layer == Of::Posix && traced(Layer::Posix)),
         Source::Failures => !job.functions.is_empty(),
     }
@@ -225,9 +229,10 @@ fn files(finding: &Finding) -> Files {
 
 #[cfg(test)]
 mod tests {
-    use super::{Files, POSIX, STDIO, Source, TRACED, queries};
+    use super::{DATA, Files, Of, POSIX, STDIO, Source, TRACED, queries};
     use crate::insight::{Finding, RULES};
     use crate::sample::Sample;
+    use crate::{Direction, Layer, TraceRow};
     use netra_darshan::counter;
     use netra_event::{Module, RecordId};
 
@@ -263,6 +268,22 @@ mod tests {
         assert_eq!(found[0].files, Files::These(vec!["/lus/a".into()]));
         finding.files = vec![(RecordId(17), "/lus/other".into())];
         assert!(queries(&finding, &sources, &job.job).is_empty());
+    }
+
+    #[test]
+    fn calls_of_streams_are_asked_for_where_they_were_traced() {
+        let mut job = Sample::new(2, 10.0);
+        let id = job.id("/lus/a");
+        let file = job.job.trace.file(id);
+        let (layer, direction) = (Layer::Stdio, Direction::Read);
+        let (start, end) = (1.0, 2.0);
+        let row = TraceRow { file, rank: 0, layer, direction, start, end, offset: 0, length: 1 };
+        job.job.trace.push(row);
+        let mut finding = Finding::note("phase-stragglers", String::new());
+        finding.files = vec![(id, "/lus/a".into())];
+        let found: Vec<Source> =
+            queries(&finding, TRACED, &job.job).into_iter().map(|query| query.source).collect();
+        assert_eq!(found, [Source::Calls(Of::Stdio, DATA)]);
     }
 
     #[test]
