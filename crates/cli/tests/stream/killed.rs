@@ -1,5 +1,6 @@
 //! `kill -9` of node, hubs and application at random moments.
 
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -18,26 +19,38 @@ fn whoever_is_killed_nothing_is_lost_or_counted_twice() {
     }
     let mut producers: Vec<Running> = Vec::new();
     let (mut killed, mut kills, mut started) = (Vec::new(), [0_u32; 4], 0);
-    for round in 0..rounds {
+    // An application that had just ended by itself was not killed: then there are more rounds.
+    for round in 0..10 * rounds {
+        if round >= rounds && !killed.is_empty() {
+            break;
+        }
         while producers.len() < 3 {
             producers.push(site.produce("killed", started, calls));
             started += 1;
         }
         std::thread::sleep(Duration::from_millis(20 + random.below(200)));
         // Every phase is hit: the first rounds go through all of them.
-        let phase = if round < 4 { round as usize } else { random.below(4) as usize };
-        kills[phase] += 1;
+        let phase = match round {
+            0..4 => round as usize,
+            _ if round >= rounds => 3,
+            _ => random.below(4) as usize,
+        };
         match running.get_mut(phase) {
             Some(place) => {
                 // Dropped, it is killed without a word, and collected.
                 drop(place.take());
                 std::thread::sleep(Duration::from_millis(random.below(200)));
                 *place = Some(site.start(DAEMONS[phase]));
+                kills[phase] += 1;
             }
             None => {
                 let mut victim = producers.swap_remove(random.below(3) as usize);
                 victim.0.kill().expect("it can be killed");
-                killed.push(victim.0.wait().expect("it ends"));
+                let end = victim.0.wait().expect("it ends");
+                if end.signal().is_some() {
+                    killed.push(end);
+                    kills[phase] += 1;
+                }
             }
         }
         producers.retain_mut(|producer| producer.0.try_wait().is_ok_and(|end| end.is_none()));
