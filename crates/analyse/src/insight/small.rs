@@ -86,10 +86,13 @@ fn weight(case: &Case, file: &FileFacts, spent: &Spent, rate: Rate, limit: &Thre
     let flow = posix.flow(case.direction);
     let small =
         posix.smaller_than(case.direction, limit.small_request.0) as f64 / flow.calls.max(1) as f64;
-    // Flushes count as writing, and larger calls do not make them faster.
+    // Flushes count as writing in POSIX, and larger calls do not make them faster.
     let (part, calling) = match case.direction {
         Direction::Read => (spent.part(spent.read), 1.0),
-        Direction::Write => (spent.part(spent.write), 1.0 - file.flushing),
+        Direction::Write if spent.layer == Layer::Posix => {
+            (spent.part(spent.write), 1.0 - file.flushing)
+        }
+        Direction::Write => (spent.part(spent.write), 1.0),
     };
     let below = below_collective(case.direction, file) * calling;
     let seconds =

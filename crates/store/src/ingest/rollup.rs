@@ -1,5 +1,7 @@
 //! What events add up to, while they pass: calls, bytes and time by second, and by function and file.
 
+use std::hash::Hash;
+
 use datafusion::arrow::record_batch::RecordBatch;
 
 use super::event::{Codes, Row};
@@ -19,10 +21,49 @@ type SecondKey = (u32, i64, [u32; 4]);
 /// The key of a function: who, the day, its code and the file's index.
 type FunctionKey = (u32, i32, u16, u32);
 
+/// Sums by key. Most events have the key of the one before them, and need not look for it.
+#[derive(Debug)]
+struct Keyed<K> {
+    places: Quick<K, usize>,
+    sums: Vec<Sums>,
+    last: Option<(K, usize)>,
+}
+
+impl<K> Default for Keyed<K> {
+    fn default() -> Keyed<K> {
+        Keyed { places: Quick::default(), sums: Vec::new(), last: None }
+    }
+}
+
+impl<K: Copy + Eq + Hash> Keyed<K> {
+    #[inline]
+    fn add(&mut self, key: K, row: &Row) {
+        let place = match self.last {
+            Some((same, place)) if same == key => place,
+            _ => self.place(key),
+        };
+        self.sums[place].add(row.t, row.duration, row.bytes, row.error != NONE);
+    }
+
+    fn place(&mut self, key: K) -> usize {
+        let next = self.sums.len();
+        let place = *self.places.entry(key).or_insert(next);
+        if place == next {
+            self.sums.push(Sums::NOTHING);
+        }
+        self.last = Some((key, place));
+        place
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (K, &Sums)> {
+        self.places.iter().map(|(&key, &place)| (key, &self.sums[place]))
+    }
+}
+
 /// Calls by second.
 #[derive(Debug, Default)]
 pub(super) struct Seconds {
-    sums: Quick<SecondKey, Sums>,
+    sums: Keyed<SecondKey>,
 }
 
 impl Seconds {
@@ -30,15 +71,15 @@ impl Seconds {
     pub(super) fn add(&mut self, who: usize, row: &Row, names: [u32; 3], file: &FileRow) {
         let second = row.t.div_euclid(SECOND);
         let key = (who as u32, second, [names[0], names[1], file.file_system, file.mount]);
-        add(self.sums.entry(key).or_insert(Sums::NOTHING), row);
+        self.sums.add(key, row);
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.sums.is_empty()
+        self.sums.places.is_empty()
     }
 
     pub(super) fn clear(&mut self) {
-        self.sums.clear();
+        self.sums = Keyed::default();
     }
 
     pub(super) fn batch(
@@ -48,7 +89,7 @@ impl Seconds {
         texts: &Texts,
     ) -> Result<RecordBatch> {
         let mut sheet = Sheet::of(table);
-        for (&(at, second, [layer, op, file_system, mount]), sums) in &self.sums {
+        for ((at, second, [layer, op, file_system, mount]), sums) in self.sums.iter() {
             let Some(of) = who.get(at as usize) else { continue };
             about(&mut sheet, of, texts);
             sheet.put("t", Cell::Time(second.saturating_mul(1_000_000)));
@@ -64,7 +105,7 @@ impl Seconds {
 /// Calls by function and file.
 #[derive(Debug, Default)]
 pub(super) struct Functions {
-    sums: Quick<FunctionKey, Sums>,
+    sums: Keyed<FunctionKey>,
 }
 
 impl Functions {
@@ -72,15 +113,15 @@ impl Functions {
     pub(super) fn add(&mut self, who: usize, row: &Row) {
         let day = crate::calendar::day_of(row.t.div_euclid(1000));
         let key = (who as u32, day, row.code, row.file);
-        add(self.sums.entry(key).or_insert(Sums::NOTHING), row);
+        self.sums.add(key, row);
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.sums.is_empty()
+        self.sums.places.is_empty()
     }
 
     pub(super) fn clear(&mut self) {
-        self.sums.clear();
+        self.sums = Keyed::default();
     }
 
     pub(super) fn batch(
@@ -91,7 +132,7 @@ impl Functions {
         codes: &mut Codes,
     ) -> Result<RecordBatch> {
         let mut sheet = Sheet::of(table);
-        for (&(at, _, code, file), sums) in &self.sums {
+        for ((at, _, code, file), sums) in self.sums.iter() {
             let Some(of) = who.get_mut(at as usize) else { continue };
             let [layer, op, function] = codes.get(code, texts);
             let file = of.file(file, texts);
@@ -110,11 +151,6 @@ impl Functions {
         }
         sheet.finish()
     }
-}
-
-#[inline]
-fn add(sums: &mut Sums, row: &Row) {
-    sums.add(row.t, row.duration, row.bytes, row.error != NONE);
 }
 
 fn maybe(texts: &Texts, number: u32) -> Option<&str> {

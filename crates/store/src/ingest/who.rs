@@ -1,6 +1,5 @@
 //! A process as its rows name it: who it is, its clock, its files, its call sites.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use netra_event::frame::Producer;
@@ -11,6 +10,7 @@ use netra_stream::batch::{Image, Process};
 
 use super::text::Texts;
 use super::user::Users;
+use crate::quick::Quick;
 use crate::stack;
 
 /// No text.
@@ -64,8 +64,8 @@ pub(super) struct Who {
     /// Ticks and nanoseconds of one moment, and nanoseconds of a tick.
     clock: Option<(u64, u64, f64)>,
     files: Vec<Option<FileRow>>,
-    sites: HashMap<u16, u32>,
-    threads: HashMap<u32, u32>,
+    sites: Quick<u16, u32>,
+    threads: Quick<u32, u32>,
 }
 
 impl Who {
@@ -83,8 +83,8 @@ impl Who {
             image: None,
             clock: None,
             files: Vec::new(),
-            sites: HashMap::new(),
-            threads: HashMap::new(),
+            sites: Quick::default(),
+            threads: Quick::default(),
         }
     }
 

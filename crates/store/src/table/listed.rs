@@ -47,9 +47,16 @@ pub(super) fn chunk(
     Ok(None)
 }
 
-/// The row numbers that are not null.
-fn valid(count: usize, nulls: Option<&NullBuffer>) -> impl Iterator<Item = usize> {
-    (0..count).filter(move |&row| nulls.is_none_or(|nulls| nulls.is_valid(row)))
+/// Goes through the values that are not null, as long as `each` wants more.
+fn for_valid<T: Copy>(
+    values: &[T],
+    nulls: Option<&NullBuffer>,
+    mut each: impl FnMut(T) -> bool,
+) -> bool {
+    match nulls {
+        None => values.iter().all(|&value| each(value)),
+        Some(nulls) => nulls.valid_indices().all(|row| each(values[row])),
+    }
 }
 
 /// References into the list of texts that are used, for rows that are not null, and that list.
@@ -62,14 +69,19 @@ fn of_texts(
     let mut places = vec![UNUSED; values.len()];
     let mut list = Vec::new();
     let mut references = Vec::with_capacity(keys.len());
-    for row in valid(keys.len(), nulls) {
-        let key = keys[row] as usize;
-        if places[key] == UNUSED {
-            places[key] = list.len() as u32;
-            list.push(key as u32);
+    let mut last = (i32::MIN, 0);
+    for_valid(keys, nulls, |key| {
+        if key != last.0 {
+            let place = &mut places[key as usize];
+            if *place == UNUSED {
+                *place = list.len() as u32;
+                list.push(key as u32);
+            }
+            last = (key, *place);
         }
-        references.push(places[key]);
-    }
+        references.push(last.1);
+        true
+    });
     (references, list)
 }
 
@@ -79,8 +91,7 @@ fn of_numbers(numbers: &[i64], nulls: Option<&NullBuffer>) -> Option<(Vec<u32>, 
     let mut list = Vec::new();
     let mut references = Vec::with_capacity(numbers.len());
     let mut last = None;
-    for row in valid(numbers.len(), nulls) {
-        let number = numbers[row];
+    let few = for_valid(numbers, nulls, |number| {
         let place = match last {
             Some((same, place)) if same == number => place,
             _ => *places.entry(number.cast_unsigned()).or_insert_with(|| {
@@ -88,13 +99,11 @@ fn of_numbers(numbers: &[i64], nulls: Option<&NullBuffer>) -> Option<(Vec<u32>, 
                 list.len() as u32 - 1
             }),
         };
-        if list.len() > MOST {
-            return None;
-        }
         last = Some((number, place));
         references.push(place);
-    }
-    Some((references, list))
+        list.len() <= MOST
+    });
+    few.then_some((references, list))
 }
 
 /// What can be listed.
@@ -207,7 +216,9 @@ impl<V: Value> Listed<'_, V> {
             false => BoundaryOrder::UNORDERED,
         });
         let stats = |page_type, encoding, count| PageEncodingStats { page_type, encoding, count };
-        let whole = span(&order, &self.references);
+        let ends: Vec<u32> =
+            spans.iter().flatten().flat_map(|&(least, most)| [least, most]).collect();
+        let whole = span(&order, &ends);
         let whole =
             whole.map(|(least, most)| (self.list[least as usize], self.list[most as usize]));
         let metadata = ColumnChunkMetaData::builder(self.column.clone())
