@@ -5,8 +5,8 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, Query, Select, SelectItem, SetExpr, Statement, TableFactor, Value, Visit, VisitMut,
-    VisitorMut, visit_expressions, visit_expressions_mut,
+    Expr, FunctionArgumentClause, FunctionArguments, Query, Select, SelectItem, SetExpr, Statement,
+    TableFactor, Value, Visit, VisitMut, VisitorMut, visit_expressions, visit_expressions_mut,
 };
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
@@ -19,6 +19,9 @@ const LISTED: [&str; 2] = ["pg_index", "pg_constraint"];
 
 /// Functions that make rows of such a list.
 const SPREAD: [&str; 2] = ["unnest", "generate_subscripts"];
+
+/// Places in such a list, by the names that SQLAlchemy gives them.
+const ORDERS: [&str; 2] = ["attr.ord", "idx_attr.ord"];
 
 /// A column that PostgreSQL's catalog has and ours has not; nothing is in it.
 const OPTIONS: &str = "pg_class.reloptions";
@@ -36,6 +39,7 @@ pub(super) fn simplify(statement: &mut Statement) {
         if let Some(better) = better {
             *expr = better;
         }
+        forget_order(expr);
         unescape(expr);
         ControlFlow::<()>::Continue(())
     });
@@ -88,6 +92,21 @@ fn of_nothing(expr: &Expr) -> Option<&'static str> {
         "pg_get_indexdef" => Some("VARCHAR"),
         name if SPREAD.contains(&name) && LISTED.contains(&table) => Some("BIGINT"),
         _ => None,
+    }
+}
+
+/// Of keys and indices, of which there are none, any order will do: by one that is NULL in every row DataFusion plans none.
+fn forget_order(expr: &mut Expr) {
+    if let Expr::Function(function) = expr
+        && function.name.to_string().eq_ignore_ascii_case("array_agg")
+        && let FunctionArguments::List(arguments) = &mut function.args
+    {
+        arguments.clauses.retain(|clause| match clause {
+            FunctionArgumentClause::OrderBy(by) => {
+                !by.iter().any(|one| ORDERS.contains(&one.expr.to_string().as_str()))
+            }
+            _ => true,
+        });
     }
 }
 
@@ -180,6 +199,14 @@ mod tests {
     }
 
     #[test]
+    fn the_order_of_places_in_lists_of_nothing_is_forgotten() {
+        becomes(
+            "SELECT array_agg(CAST(attr.attname AS TEXT) ORDER BY attr.ord) AS cols FROM attr",
+            "SELECT array_agg(CAST(attr.attname AS TEXT)) AS cols FROM attr",
+        );
+    }
+
+    #[test]
     fn any_character_may_be_the_escape_of_a_pattern() {
         becomes(
             "SELECT a FROM b WHERE NOT a LIKE $1 ESCAPE '/'",
@@ -194,6 +221,7 @@ mod tests {
             "SELECT (SELECT typname FROM pg_type WHERE oid = 25)",
             "SELECT x FROM (SELECT 1 AS x FROM pg_collation) AS s",
             "SELECT unnest(events.list) FROM events",
+            "SELECT array_agg(op ORDER BY t) FROM events",
             "SELECT a FROM b WHERE a LIKE 'x%'",
             r"SELECT a FROM b WHERE a LIKE 'x%' ESCAPE '\'",
         ] {
