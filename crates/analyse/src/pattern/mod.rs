@@ -1,6 +1,6 @@
 //! Patterns: what only the order of single calls, or the spread over ranks, can show.
 //!
-//! Calls are read from packed runs, those of a file once ([`calls`]), and never copied as a whole.
+//! Calls are read from packed runs, those of a file once (`calls`), and never copied as a whole.
 
 mod block;
 mod calls;
