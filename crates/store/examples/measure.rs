@@ -31,10 +31,8 @@ const FRAME: u64 = 1000;
 
 /// Seconds of processor time that this process took.
 fn processor() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
-    let ticks: f64 = fields[11].parse::<f64>().unwrap() + fields[12].parse::<f64>().unwrap();
-    ticks / 100.0
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
 /// Peak of memory in MiB.
@@ -48,8 +46,9 @@ fn say(name: &str, value: f64) {
     println!("{{\"name\":\"{name}\",\"value\":{value}}}");
 }
 
-/// Frames of all ranks of a job, as they come over the wire: a second of one rank, then of the next.
-fn job(job: u64, each: u64, spool: &mut Vec<u8>) {
+/// Frames of all ranks of a job, as they come over the wire: a second of one rank, then of the next. `sent` gets them bit by bit, and
+/// empties the spool.
+fn job(job: u64, each: u64, spool: &mut Vec<u8>, mut sent: impl FnMut(&mut Vec<u8>)) {
     let makers: Vec<Maker> =
         (0..RANKS).map(|rank| Maker { job, rank, nprocs: RANKS, every: 1_000_000 }).collect();
     let mut slots = vec![0; makers.len()];
@@ -61,10 +60,12 @@ fn job(job: u64, each: u64, spool: &mut Vec<u8>) {
         for (maker, slot) in makers.iter().zip(&mut slots) {
             *slot = maker.events(*slot, from..(from + FRAME).min(each), spool);
         }
+        sent(spool);
     }
     for maker in &makers {
         maker.ended(each, spool);
     }
+    sent(spool);
 }
 
 fn main() {
@@ -80,32 +81,36 @@ fn main() {
     sink.at(1, 0);
     sink.resume(&[]).unwrap();
     let (mut position, mut images) = (0, Images::new());
-    let (mut took, mut wall) = (0.0, 0.0);
+    let (mut took, mut wall, mut spool) = (0.0, 0.0, Vec::new());
     for number in 0..JOBS {
-        let mut spool = Vec::new();
-        job(number, each, &mut spool);
-        let (before, begun) = (processor(), Instant::now());
-        let mut bytes = &spool[..];
-        while !bytes.is_empty() {
-            let batch = Batch::open(bytes).unwrap();
-            let length = frame::length(&batch.head);
-            if let Ok(Some(Payload::Tables(parts))) = batch.payload() {
-                let image = images.entry(batch.head.producer).or_default();
-                Arc::make_mut(image).take(parts.parts());
+        job(number, each, &mut spool, |spool| {
+            let (before, begun) = (processor(), Instant::now());
+            let mut bytes = &spool[..];
+            while !bytes.is_empty() {
+                let batch = Batch::open(bytes).unwrap();
+                let length = frame::length(&batch.head);
+                if let Ok(Some(Payload::Tables(parts))) = batch.payload() {
+                    let image = images.entry(batch.head.producer).or_default();
+                    Arc::make_mut(image).take(parts.parts());
+                }
+                position += length as u64;
+                sink.at(1, position);
+                sink.take(&batch, &images).unwrap();
+                if sink.is_full() {
+                    sink.commit().unwrap();
+                }
+                bytes = &bytes[length..];
             }
-            position += length as u64;
-            sink.at(1, position);
-            sink.take(&batch, &images).unwrap();
-            if sink.is_full() {
-                sink.commit().unwrap();
-            }
-            bytes = &bytes[length..];
-        }
-        sink.commit().unwrap();
-        took += processor() - before;
-        wall += begun.elapsed().as_secs_f64();
+            spool.clear();
+            took += processor() - before;
+            wall += begun.elapsed().as_secs_f64();
+        });
         images.clear();
     }
+    let (before, begun) = (processor(), Instant::now());
+    sink.commit().unwrap();
+    took += processor() - before;
+    wall += begun.elapsed().as_secs_f64();
     let total = (each * JOBS * u64::from(RANKS)) as f64;
     say("events", total);
     say("ingest_per_core", total / took.max(0.01));

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::pattern::{Contested, holds};
 use crate::{Direction, Facts, Job, Layer, TraceRow};
 
 /// Which of the three a conflict is.
@@ -70,6 +71,15 @@ impl Conflicts {
         };
         let mut rows: Vec<TraceRow> = job.trace.rows().filter(of).take(CALLS).collect();
         found.cut = rows.len() == CALLS;
+        // Few calls of a file come near another's bytes; the others need no looking up.
+        let mut contested: BTreeMap<u32, Contested> = BTreeMap::new();
+        for rows in rows.chunk_by(|a, b| a.file == b.file) {
+            let of_file = contested.entry(rows[0].file).or_default();
+            rows.iter().for_each(|row| of_file.add(row));
+        }
+        let contested: BTreeMap<u32, _> =
+            contested.into_iter().map(|(file, calls)| (file, calls.ranges())).collect();
+        rows.retain(|row| holds(&contested[&row.file], row));
         rows.sort_by(|a, b| a.file.cmp(&b.file).then(a.start.total_cmp(&b.start)));
         let each = (most / with.len()).max(1);
         for rows in rows.chunk_by(|a, b| a.file == b.file) {

@@ -3,10 +3,10 @@
 //! Calls are taken in batches: each is sorted and merged into ranges that are kept apart and in
 //! order, so that memory follows the gaps in what is covered, not the number of calls.
 
-use crate::TraceRow;
+use crate::{Direction, TraceRow};
 
 /// Ranges of bytes, apart and in order.
-pub(super) type Ranges = Vec<(u64, u64)>;
+pub(crate) type Ranges = Vec<(u64, u64)>;
 
 /// What is covered so far.
 #[derive(Debug, Default)]
@@ -54,6 +54,28 @@ impl Cover {
         let again = common(&self.once, &once);
         self.twice = union(&union(&self.twice, &twice), &again);
         self.once = union(&self.once, &once);
+    }
+}
+
+/// Finds the bytes that calls write and read, or write twice: nothing else can be in dispute.
+#[derive(Debug, Default)]
+pub(crate) struct Contested {
+    read: Cover,
+    written: Cover,
+}
+
+impl Contested {
+    pub(crate) fn add(&mut self, row: &TraceRow) {
+        match row.direction {
+            Direction::Read => self.read.add(row),
+            Direction::Write => self.written.add(row),
+        }
+    }
+
+    pub(crate) fn ranges(self) -> Ranges {
+        let (read, _) = self.read.ranges();
+        let (once, twice) = self.written.ranges();
+        union(&twice, &common(&once, &read))
     }
 }
 
@@ -105,7 +127,7 @@ pub(super) fn bytes(ranges: &[(u64, u64)]) -> u64 {
 }
 
 /// Whether a call reaches into one of them.
-pub(super) fn holds(ranges: &[(u64, u64)], row: &TraceRow) -> bool {
+pub(crate) fn holds(ranges: &[(u64, u64)], row: &TraceRow) -> bool {
     let behind = ranges.partition_point(|range| range.1 <= row.offset);
     row.length > 0 && ranges.get(behind).is_some_and(|range| range.0 < row.stop())
 }

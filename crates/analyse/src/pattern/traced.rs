@@ -7,7 +7,7 @@ use netra_event::RecordId;
 use super::block::{CommonBlocks, common_blocks};
 use super::calls::Calls;
 use super::conflict::{Conflicts, Grain, conflicts};
-use super::cover::{Cover, Ranges, bytes, common, union};
+use super::cover::{Contested, Cover, Ranges, bytes, common, union};
 use super::parallel;
 use super::step::{Steps, steps};
 use super::stripe::{SharedStripes, shared_stripes};
@@ -215,8 +215,9 @@ fn used_again(read: &Ranges, written: &Covered) -> Ranges {
 
 /// The same of some calls.
 pub(super) fn contested(calls: &Calls<'_>, grain: Grain) -> Ranges {
-    let [read, written] = Direction::BOTH.map(|way| cover(calls, way, grain));
-    used_again(&read.once, &written)
+    let mut contested = Contested::default();
+    calls.each(|row| contested.add(&grain.widen(row)));
+    contested.ranges()
 }
 
 /// Stripe sizes of files on Lustre, block sizes of files on GPFS.

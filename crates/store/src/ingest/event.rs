@@ -15,7 +15,7 @@ use netra_stream::batch::Events;
 
 use super::errno;
 use super::text::Texts;
-use super::who::{NONE, Selected, Who};
+use super::who::{FileRow, NONE, Selected, Who};
 use crate::meaning::{self, Meaning};
 use crate::schema::Table;
 use crate::{Error, Result};
@@ -143,38 +143,94 @@ pub(super) fn take(
 /// A row with its process.
 pub(super) type Placed<'a> = (&'a Row, usize);
 
-/// Columns of rows: numbers that may be absent, and texts by number.
-struct Columns<'a> {
-    rows: &'a [Placed<'a>],
-    texts: Arc<StringArray>,
+/// Rows that go into all columns before the next ones do: they stay in the processor's cache meanwhile.
+const BLOCK: usize = 1024;
+
+/// A row with all that its columns tell.
+struct Full<'a> {
+    row: &'a Row,
+    who: &'a Who,
+    file: FileRow,
+    /// Layer, operation, function.
+    names: [u32; 3],
+    selected: Option<&'a Selected>,
 }
 
-impl Columns<'_> {
-    fn long(&self, of: impl Fn(Placed<'_>) -> i64) -> ArrayRef {
-        Arc::new(Int64Array::from_iter_values(self.rows.iter().map(|&row| of(row))))
+/// A column that grows by blocks of rows.
+trait Growing {
+    fn grow(&mut self, rows: &[Full<'_>]);
+    /// The column; texts by number are these.
+    fn end(self: Box<Self>, texts: &Arc<StringArray>) -> Result<ArrayRef>;
+}
+
+/// Numbers.
+struct Numbers<F> {
+    of: F,
+    values: Vec<i64>,
+    /// Whether some may be absent.
+    is_nullable: bool,
+}
+
+impl<F: Fn(&Full<'_>) -> i64> Growing for Numbers<F> {
+    fn grow(&mut self, rows: &[Full<'_>]) {
+        self.values.extend(rows.iter().map(&self.of));
     }
 
-    fn maybe(&self, of: impl Fn(Placed<'_>) -> i64) -> ArrayRef {
-        let values: Vec<i64> = self.rows.iter().map(|&row| of(row)).collect();
-        let nulls = nulls(values.iter().map(|&value| value != ABSENT));
-        let values = match nulls {
+    fn end(mut self: Box<Self>, _: &Arc<StringArray>) -> Result<ArrayRef> {
+        let there = || nulls(self.values.iter().map(|&value| value != ABSENT));
+        let nulls = self.is_nullable.then(there).flatten();
+        if nulls.is_some() {
             // What is null is written nowhere, and compresses best as nothing.
-            Some(_) => values.into_iter().map(|v| if v == ABSENT { 0 } else { v }).collect(),
-            None => values,
-        };
-        Arc::new(Int64Array::new(ScalarBuffer::from(values), nulls))
+            let absent = self.values.iter_mut().filter(|value| **value == ABSENT);
+            absent.for_each(|value| *value = 0);
+        }
+        Ok(Arc::new(Int64Array::new(ScalarBuffer::from(self.values), nulls)))
+    }
+}
+
+/// Texts by number.
+struct Named<F>(F, Vec<i32>);
+
+impl<F: Fn(&Full<'_>) -> u32> Growing for Named<F> {
+    fn grow(&mut self, rows: &[Full<'_>]) {
+        self.1.extend(rows.iter().map(|row| (self.0)(row).cast_signed()));
     }
 
-    fn text(&self, of: impl Fn(Placed<'_>) -> u32) -> Result<ArrayRef> {
-        let keys: Vec<i32> = self.rows.iter().map(|&row| of(row).cast_signed()).collect();
+    fn end(self: Box<Self>, texts: &Arc<StringArray>) -> Result<ArrayRef> {
+        let mut keys = self.1;
         // NONE is −1 as a key.
         let nulls = nulls(keys.iter().map(|&key| key >= 0));
-        let keys = match nulls {
-            Some(_) => keys.into_iter().map(|key| key.max(0)).collect(),
-            None => keys,
-        };
+        if nulls.is_some() {
+            keys.iter_mut().for_each(|key| *key = (*key).max(0));
+        }
         let keys = PrimitiveArray::<Int32Type>::new(ScalarBuffer::from(keys), nulls);
-        Ok(Arc::new(DictionaryArray::try_new(keys, Arc::clone(&self.texts) as ArrayRef)?))
+        Ok(Arc::new(DictionaryArray::try_new(keys, Arc::clone(texts) as ArrayRef)?))
+    }
+}
+
+/// Moments, in microseconds.
+struct Times(Vec<i64>);
+
+impl Growing for Times {
+    fn grow(&mut self, rows: &[Full<'_>]) {
+        self.0.extend(rows.iter().map(|of| of.row.t.div_euclid(1000)));
+    }
+
+    fn end(self: Box<Self>, _: &Arc<StringArray>) -> Result<ArrayRef> {
+        Ok(Arc::new(TimestampMicrosecondArray::from(self.0).with_timezone("UTC")))
+    }
+}
+
+/// The nanoseconds that the moments lack.
+struct Rests(Vec<i16>);
+
+impl Growing for Rests {
+    fn grow(&mut self, rows: &[Full<'_>]) {
+        self.0.extend(rows.iter().map(|of| of.row.t.rem_euclid(1000) as i16));
+    }
+
+    fn end(self: Box<Self>, _: &Arc<StringArray>) -> Result<ArrayRef> {
+        Ok(Arc::new(Int16Array::from(self.0)))
     }
 }
 
@@ -182,6 +238,67 @@ impl Columns<'_> {
 fn nulls(there: impl Iterator<Item = bool>) -> Option<NullBuffer> {
     let nulls = NullBuffer::from_iter(there);
     (nulls.null_count() > 0).then_some(nulls)
+}
+
+/// A column of numbers; its function is part of its type, so that its loop calls nothing.
+fn numbers(rows: usize, of: impl Fn(&Full<'_>) -> i64 + 'static) -> Box<dyn Growing> {
+    Box::new(Numbers { of, values: Vec::with_capacity(rows), is_nullable: false })
+}
+
+/// The same, where some may be absent.
+fn maybe(rows: usize, of: impl Fn(&Full<'_>) -> i64 + 'static) -> Box<dyn Growing> {
+    Box::new(Numbers { of, values: Vec::with_capacity(rows), is_nullable: true })
+}
+
+/// The same of texts.
+fn named(rows: usize, of: impl Fn(&Full<'_>) -> u32 + 'static) -> Box<dyn Growing> {
+    Box::new(Named(of, Vec::with_capacity(rows)))
+}
+
+/// A number that is absent if it is 0.
+fn positive(number: u32) -> i64 {
+    if number == 0 { ABSENT } else { i64::from(number) }
+}
+
+/// The columns of so many rows, by name.
+fn columns(n: usize, source: u32) -> Vec<(&'static str, Box<dyn Growing>)> {
+    vec![
+        ("t", Box::new(Times(Vec::with_capacity(n)))),
+        ("t_ns", Box::new(Rests(Vec::with_capacity(n)))),
+        ("job", named(n, |of| of.who.job)),
+        ("user", named(n, |of| of.who.user)),
+        ("exe", named(n, |of| of.who.exe)),
+        ("node", named(n, |of| of.who.node)),
+        ("site", named(n, |of| of.row.site)),
+        ("error", named(n, |of| of.row.error)),
+        ("source", named(n, move |_| source)),
+        ("data_set", named(n, |of| of.selected.map_or(of.file.object, |set| set.data_set))),
+        ("selection", named(n, |of| of.selected.map_or(NONE, |set| set.shape))),
+        ("layer", named(n, |of| of.names[0])),
+        ("op", named(n, |of| of.names[1])),
+        ("function", named(n, |of| of.names[2])),
+        ("file", named(n, |of| of.file.name)),
+        ("file_system", named(n, |of| of.file.file_system)),
+        ("mount", named(n, |of| of.file.mount)),
+        ("file_id", maybe(n, |of| if of.file.name == NONE { ABSENT } else { of.file.id })),
+        ("rank", numbers(n, |of| of.who.rank)),
+        ("uid", numbers(n, |of| of.who.uid)),
+        ("pid", numbers(n, |of| of.who.pid)),
+        ("process", numbers(n, |of| of.who.process)),
+        ("duration", numbers(n, |of| of.row.duration)),
+        ("offset", maybe(n, |of| of.row.offset)),
+        ("length", numbers(n, |of| of.row.length)),
+        ("bytes", numbers(n, |of| of.row.bytes)),
+        ("result", maybe(n, |of| of.row.result)),
+        ("argument", maybe(n, |of| of.row.argument)),
+        ("lane", numbers(n, |of| i64::from(of.row.lane))),
+        ("sequence", numbers(n, |of| of.row.sequence)),
+        ("thread", maybe(n, |of| positive(of.row.thread))),
+        ("parent", maybe(n, |of| positive(of.row.parent))),
+        ("number", maybe(n, |of| positive(of.row.number))),
+        ("dimensions", maybe(n, |of| of.selected.map_or(ABSENT, |set| set.dimensions))),
+        ("points", maybe(n, |of| of.selected.map_or(ABSENT, |set| set.points))),
+    ]
 }
 
 /// What the rows' columns are made from.
@@ -196,87 +313,31 @@ pub(super) struct Making<'a> {
 impl Making<'_> {
     /// The columns of rows, in the order in which they are given.
     pub(super) fn batch(&mut self, rows: &[Placed<'_>]) -> Result<RecordBatch> {
-        // Everything that may become a text is one before the texts become an array.
-        let files: Vec<_> =
-            rows.iter().map(|&(row, of)| self.who[of].file(row.file, self.texts)).collect();
-        let codes: Vec<[u32; 3]> =
-            rows.iter().map(|(row, _)| self.codes.get(row.code, self.texts)).collect();
         let source = self.texts.number("stream");
-        let columns = Columns { rows, texts: self.texts.array() };
-        let at = |list: &mut dyn Iterator<Item = u32>| -> Result<ArrayRef> {
-            let keys: Vec<i32> = list.map(u32::cast_signed).collect();
-            let nulls = nulls(keys.iter().map(|&key| key >= 0));
-            let keys = keys.into_iter().map(|key| key.max(0)).collect::<Vec<i32>>();
-            let keys = PrimitiveArray::<Int32Type>::new(ScalarBuffer::from(keys), nulls);
-            Ok(Arc::new(DictionaryArray::try_new(keys, Arc::clone(&columns.texts) as ArrayRef)?))
-        };
-        let selected = |row: Placed<'_>| -> Option<&Selected> {
-            (row.0.selected != NONE)
-                .then(|| self.selections[row.1].get(row.0.selected as usize))
-                .flatten()
-        };
-        let who = &*self.who;
-        let times = rows.iter().map(|(row, _)| row.t.div_euclid(1000));
-        let times = TimestampMicrosecondArray::from_iter_values(times).with_timezone("UTC");
-        let rest = rows.iter().map(|(row, _)| row.t.rem_euclid(1000) as i16);
-        let ids = rows.iter().zip(&files).map(|(_, file)| (file.name != NONE).then_some(file.id));
-        let mut arrays: Vec<(&str, ArrayRef)> = vec![
-            ("t", Arc::new(times)),
-            ("t_ns", Arc::new(Int16Array::from_iter_values(rest))),
-            ("file_id", Arc::new(Int64Array::from_iter(ids))),
-        ];
-        arrays.extend([
-            ("job", columns.text(|row| who[row.1].job)?),
-            ("user", columns.text(|row| who[row.1].user)?),
-            ("exe", columns.text(|row| who[row.1].exe)?),
-            ("node", columns.text(|row| who[row.1].node)?),
-            ("site", columns.text(|row| row.0.site)?),
-            ("error", columns.text(|row| row.0.error)?),
-            ("source", columns.text(|_| source)?),
-            (
-                "data_set",
-                at(&mut rows.iter().zip(&files).map(|(&row, file)| {
-                    selected(row).map_or(file.object, |selected| selected.data_set)
-                }))?,
-            ),
-            (
-                "selection",
-                columns.text(|row| selected(row).map_or(NONE, |selected| selected.shape))?,
-            ),
-            ("layer", at(&mut codes.iter().map(|code| code[0]))?),
-            ("op", at(&mut codes.iter().map(|code| code[1]))?),
-            ("function", at(&mut codes.iter().map(|code| code[2]))?),
-            ("file", at(&mut files.iter().map(|file| file.name))?),
-            ("file_system", at(&mut files.iter().map(|file| file.file_system))?),
-            ("mount", at(&mut files.iter().map(|file| file.mount))?),
-        ]);
-        let positive = |number: u32| if number == 0 { ABSENT } else { i64::from(number) };
-        arrays.extend([
-            ("rank", columns.long(|row| who[row.1].rank)),
-            ("uid", columns.long(|row| who[row.1].uid)),
-            ("pid", columns.long(|row| who[row.1].pid)),
-            ("process", columns.long(|row| who[row.1].process)),
-            ("duration", columns.long(|row| row.0.duration)),
-            ("offset", columns.maybe(|row| row.0.offset)),
-            ("length", columns.long(|row| row.0.length)),
-            ("bytes", columns.long(|row| row.0.bytes)),
-            ("result", columns.maybe(|row| row.0.result)),
-            ("argument", columns.maybe(|row| row.0.argument)),
-            ("lane", columns.long(|row| i64::from(row.0.lane))),
-            ("sequence", columns.long(|row| row.0.sequence)),
-            ("thread", columns.maybe(|row| positive(row.0.thread))),
-            ("parent", columns.maybe(|row| positive(row.0.parent))),
-            ("number", columns.maybe(|row| positive(row.0.number))),
-            (
-                "dimensions",
-                columns.maybe(|row| selected(row).map_or(ABSENT, |selected| selected.dimensions)),
-            ),
-            (
-                "points",
-                columns.maybe(|row| selected(row).map_or(ABSENT, |selected| selected.points)),
-            ),
-        ]);
-        assemble(self.table, arrays)
+        let mut columns = columns(rows.len(), source);
+        let mut files: Vec<FileRow> = Vec::with_capacity(BLOCK);
+        let mut names: Vec<[u32; 3]> = Vec::with_capacity(BLOCK);
+        for rows in rows.chunks(BLOCK) {
+            files.clear();
+            files.extend(rows.iter().map(|&(row, of)| self.who[of].file(row.file, self.texts)));
+            names.clear();
+            names.extend(rows.iter().map(|(row, _)| self.codes.get(row.code, self.texts)));
+            let who = &*self.who;
+            let full = rows.iter().zip(&files).zip(&names).map(|((&(row, of), &file), &names)| {
+                let selected = match row.selected {
+                    NONE => None,
+                    selected => self.selections[of].get(selected as usize),
+                };
+                Full { row, who: &who[of], file, names, selected }
+            });
+            let full: Vec<Full<'_>> = full.collect();
+            columns.iter_mut().for_each(|(_, column)| column.grow(&full));
+        }
+        // Everything that may become a text is one by now.
+        let texts = self.texts.array();
+        let arrays: Result<Vec<(&str, ArrayRef)>> =
+            columns.into_iter().map(|(name, column)| Ok((name, column.end(&texts)?))).collect();
+        assemble(self.table, arrays?)
     }
 }
 

@@ -41,7 +41,7 @@ use patience::Patience;
 use pending::Pending;
 
 /// Rows that wait at most.
-const FULL: usize = 1 << 19;
+const FULL: usize = 1 << 18;
 
 /// The sink that keeps everything in a store.
 pub struct Ingest {

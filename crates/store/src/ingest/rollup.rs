@@ -17,41 +17,45 @@ use crate::sums::Sums;
 const SECOND: i64 = 1_000_000_000;
 
 /// The key of a second: who, when; layer and operation, file system and mount.
-type SecondKey = (u32, i64, [u32; 4]);
+type SecondKey = (u32, i64, u32, u32, u32, u32);
 /// The key of a function: who, the day, its code and the file's index.
 type FunctionKey = (u32, i32, u16, u32);
 
-/// Sums by key. Most events have the key of the one before them, and need not look for it.
+/// Keys that are remembered with their places.
+const RECENT: usize = 16;
+
+/// Sums by key. Most events have the key of one shortly before them, and need not look for it.
 #[derive(Debug)]
 struct Keyed<K> {
     places: Quick<K, usize>,
     sums: Vec<Sums>,
-    last: Option<(K, usize)>,
+    recent: [Option<(K, usize)>; RECENT],
 }
 
-impl<K> Default for Keyed<K> {
+impl<K: Copy> Default for Keyed<K> {
     fn default() -> Keyed<K> {
-        Keyed { places: Quick::default(), sums: Vec::new(), last: None }
+        Keyed { places: Quick::default(), sums: Vec::new(), recent: [None; RECENT] }
     }
 }
 
 impl<K: Copy + Eq + Hash> Keyed<K> {
     #[inline]
     fn add(&mut self, key: K, row: &Row) {
-        let place = match self.last {
+        let slot = (usize::from(row.code) ^ row.file as usize) % RECENT;
+        let place = match self.recent[slot] {
             Some((same, place)) if same == key => place,
-            _ => self.place(key),
+            _ => self.place(key, slot),
         };
         self.sums[place].add(row.t, row.duration, row.bytes, row.error != NONE);
     }
 
-    fn place(&mut self, key: K) -> usize {
+    fn place(&mut self, key: K, slot: usize) -> usize {
         let next = self.sums.len();
         let place = *self.places.entry(key).or_insert(next);
         if place == next {
             self.sums.push(Sums::NOTHING);
         }
-        self.last = Some((key, place));
+        self.recent[slot] = Some((key, place));
         place
     }
 
@@ -70,7 +74,7 @@ impl Seconds {
     #[inline]
     pub(super) fn add(&mut self, who: usize, row: &Row, names: [u32; 3], file: &FileRow) {
         let second = row.t.div_euclid(SECOND);
-        let key = (who as u32, second, [names[0], names[1], file.file_system, file.mount]);
+        let key = (who as u32, second, names[0], names[1], file.file_system, file.mount);
         self.sums.add(key, row);
     }
 
@@ -89,7 +93,7 @@ impl Seconds {
         texts: &Texts,
     ) -> Result<RecordBatch> {
         let mut sheet = Sheet::of(table);
-        for ((at, second, [layer, op, file_system, mount]), sums) in self.sums.iter() {
+        for ((at, second, layer, op, file_system, mount), sums) in self.sums.iter() {
             let Some(of) = who.get(at as usize) else { continue };
             about(&mut sheet, of, texts);
             sheet.put("t", Cell::Time(second.saturating_mul(1_000_000)));

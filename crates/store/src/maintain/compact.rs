@@ -15,11 +15,11 @@ use crate::table::{Change, Encoder, Handle, Part, Scan, add, fit, now};
 use crate::{Result, Store};
 
 /// A file of this length is large.
-const LARGE: u64 = 128 << 20;
+const LARGE: u64 = 64 << 20;
 /// Memory for sorting; what does not fit goes to disk.
-const MEMORY: usize = 192 << 20;
+const MEMORY: usize = 128 << 20;
 /// Rows that are sorted at once: they fit into that, however wide they are.
-const WINDOW: u64 = 1 << 18;
+const WINDOW: u64 = 1 << 16;
 
 impl Store {
     /// Puts the small files of each day of a table together, where there are at least `least` of them; says how many files
@@ -72,7 +72,9 @@ impl Handle {
     async fn rewrite(&self, day: i32, parts: Vec<Arc<Part>>) -> Result<usize> {
         let memory = Arc::new(FairSpillPool::new(MEMORY));
         let runtime = RuntimeEnvBuilder::new().with_memory_pool(memory).build_arc()?;
-        let settings = Store::settings().with_target_partitions(2);
+        // One after the other: whoever asks meanwhile has the other processors, and merging parts that were sorted apart takes memory
+        // that can not go to disk.
+        let settings = Store::settings().with_target_partitions(1);
         let session = SessionContext::new_with_config_rt(settings, runtime);
         let scan = Scan { parts: Arc::new(parts.clone()), hot: Vec::new(), ..self.scan().await? };
         session.register_table("part", Arc::new(scan))?;

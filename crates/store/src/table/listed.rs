@@ -18,7 +18,7 @@ use deltalake::parquet::file::statistics::{Statistics, ValueStatistics};
 use deltalake::parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 use deltalake::parquet::schema::types::ColumnDescPtr;
 
-use super::pack::{pack, width};
+use super::pack::{pack, repeat, run, width};
 use crate::quick::Quick;
 
 /// Different numbers of a column up to which they are listed.
@@ -36,74 +36,93 @@ pub(super) fn chunk(
     let nulls = array.nulls();
     if let Some(texts) = array.as_dictionary_opt::<Int32Type>() {
         let Some(values) = texts.values().as_string_opt::<i32>() else { return Ok(None) };
-        let (references, list) = of_texts(texts.keys().values(), nulls, values);
+        let References { places, list } = of_texts(texts.keys().values(), nulls, values);
         let list: Vec<&str> = list.iter().map(|&at| values.value(at as usize)).collect();
-        return Listed { column, nulls, references, list: &list, rows }.write().map(Some);
+        return Listed { column, nulls, references: places, list: &list, rows }.write().map(Some);
     }
     if let Some(numbers) = array.as_primitive_opt::<Int64Type>() {
-        let Some((references, list)) = of_numbers(numbers.values(), nulls) else { return Ok(None) };
-        return Listed { column, nulls, references, list: &list, rows }.write().map(Some);
+        let Some(References { places, list }) = of_numbers(numbers.values(), nulls) else {
+            return Ok(None);
+        };
+        return Listed { column, nulls, references: places, list: &list, rows }.write().map(Some);
     }
     Ok(None)
 }
 
-/// Goes through the values that are not null, as long as `each` wants more.
-fn for_valid<T: Copy>(
-    values: &[T],
-    nulls: Option<&NullBuffer>,
-    mut each: impl FnMut(T) -> bool,
-) -> bool {
-    match nulls {
-        None => values.iter().all(|&value| each(value)),
-        Some(nulls) => nulls.valid_indices().all(|row| each(values[row])),
+/// References of rows that are not null into a list of what they refer to, while both are made.
+#[derive(Default)]
+struct References<V> {
+    places: Vec<u32>,
+    list: Vec<V>,
+}
+
+impl<V: Copy> References<V> {
+    /// The place of a value that was not seen before.
+    fn add(&mut self, value: V) -> u32 {
+        self.list.push(value);
+        self.list.len() as u32 - 1
+    }
+
+    /// Goes through runs of the same value, where `find` says their place, as long as the list is no longer than `most`.
+    fn gather(
+        &mut self,
+        values: &[V],
+        nulls: Option<&NullBuffer>,
+        most: usize,
+        mut find: impl FnMut(&mut Self, V) -> u32,
+    ) -> bool
+    where
+        V: PartialEq,
+    {
+        self.places.reserve(values.len());
+        let whole = [(0, values.len())];
+        let there = nulls.map(|nulls| nulls.valid_slices());
+        let mut spans =
+            there.into_iter().flatten().chain(whole.into_iter().filter(|_| nulls.is_none()));
+        let mut last = None;
+        spans.all(|(from, to)| {
+            let mut rest = &values[from..to];
+            while let Some(&value) = rest.first() {
+                let length = run(rest);
+                let place = match last {
+                    Some((same, place)) if same == value => place,
+                    _ => find(self, value),
+                };
+                last = Some((value, place));
+                self.places.resize(self.places.len() + length, place);
+                rest = &rest[length..];
+                if self.list.len() > most {
+                    return false;
+                }
+            }
+            true
+        })
     }
 }
 
-/// References into the list of texts that are used, for rows that are not null, and that list.
-fn of_texts(
-    keys: &[i32],
-    nulls: Option<&NullBuffer>,
-    values: &StringArray,
-) -> (Vec<u32>, Vec<u32>) {
+/// References into the list of texts that are used.
+fn of_texts(keys: &[i32], nulls: Option<&NullBuffer>, values: &StringArray) -> References<i32> {
     const UNUSED: u32 = u32::MAX;
-    let mut places = vec![UNUSED; values.len()];
-    let mut list = Vec::new();
-    let mut references = Vec::with_capacity(keys.len());
-    let mut last = (i32::MIN, 0);
-    for_valid(keys, nulls, |key| {
-        if key != last.0 {
-            let place = &mut places[key as usize];
-            if *place == UNUSED {
-                *place = list.len() as u32;
-                list.push(key as u32);
-            }
-            last = (key, *place);
+    let mut known = vec![UNUSED; values.len()];
+    let mut references = References::default();
+    references.gather(keys, nulls, usize::MAX, |references, key| {
+        let place = &mut known[key as usize];
+        if *place == UNUSED {
+            *place = references.add(key);
         }
-        references.push(last.1);
-        true
+        *place
     });
-    (references, list)
+    references
 }
 
 /// The same for numbers; nothing if there are too many different ones.
-fn of_numbers(numbers: &[i64], nulls: Option<&NullBuffer>) -> Option<(Vec<u32>, Vec<i64>)> {
-    let mut places: Quick<u64, u32> = Quick::default();
-    let mut list = Vec::new();
-    let mut references = Vec::with_capacity(numbers.len());
-    let mut last = None;
-    let few = for_valid(numbers, nulls, |number| {
-        let place = match last {
-            Some((same, place)) if same == number => place,
-            _ => *places.entry(number.cast_unsigned()).or_insert_with(|| {
-                list.push(number);
-                list.len() as u32 - 1
-            }),
-        };
-        last = Some((number, place));
-        references.push(place);
-        list.len() <= MOST
+fn of_numbers(numbers: &[i64], nulls: Option<&NullBuffer>) -> Option<References<i64>> {
+    let mut known: Quick<u64, u32> = Quick::default();
+    let mut references = References::default();
+    let few = references.gather(numbers, nulls, MOST, |references, number| {
+        *known.entry(number.cast_unsigned()).or_insert_with(|| references.add(number))
     });
-    few.then_some((references, list))
+    few.then_some(references)
 }
 
 /// What can be listed.
@@ -256,12 +275,15 @@ impl<V: Value> Listed<'_, V> {
     ) -> Vec<u8> {
         let mut page = Vec::new();
         if nullable {
-            let there: Vec<u32> = match nulls {
-                Some(nulls) => nulls.iter().map(u32::from).collect(),
-                None => vec![1; rows],
-            };
             page.extend([0; 4]);
-            pack(&there, 1, &mut page);
+            match nulls.filter(|nulls| nulls.null_count() > 0) {
+                Some(nulls) if nulls.null_count() == rows => repeat(0, rows, 1, &mut page),
+                Some(nulls) => {
+                    let there: Vec<u32> = nulls.iter().map(u32::from).collect();
+                    pack(&there, 1, &mut page);
+                }
+                None => repeat(1, rows, 1, &mut page),
+            }
             let length = (page.len() - 4) as u32;
             page[..4].copy_from_slice(&length.to_le_bytes());
         }
@@ -285,14 +307,11 @@ impl<V: Value> Listed<'_, V> {
 
 /// The smallest and the largest of what is referred to.
 fn span(order: &[u32], references: &[u32]) -> Option<(u32, u32)> {
-    let mut references = references.iter().copied();
-    let mut last = references.next()?;
-    let mut span = (last, last);
-    for place in references {
-        if place == last {
-            continue;
-        }
-        last = place;
+    let &first = references.first()?;
+    let mut span = (first, first);
+    let mut rest = references;
+    while let Some(&place) = rest.first() {
+        rest = &rest[run(rest)..];
         if order[place as usize] < order[span.0 as usize] {
             span.0 = place;
         } else if order[place as usize] > order[span.1 as usize] {
