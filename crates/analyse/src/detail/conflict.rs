@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::pattern::{Contested, holds};
+use crate::pattern::{Contested, Ranges, holds};
 use crate::{Direction, Facts, Job, Layer, TraceRow};
 
 /// Which of the three a conflict is.
@@ -71,15 +71,9 @@ impl Conflicts {
         };
         let mut rows: Vec<TraceRow> = job.trace.rows().filter(of).take(CALLS).collect();
         found.cut = rows.len() == CALLS;
-        // Few calls of a file come near another's bytes; the others need no looking up.
-        let mut contested: BTreeMap<u32, Contested> = BTreeMap::new();
-        for rows in rows.chunk_by(|a, b| a.file == b.file) {
-            let of_file = contested.entry(rows[0].file).or_default();
-            rows.iter().for_each(|row| of_file.add(row));
-        }
-        let contested: BTreeMap<u32, _> =
-            contested.into_iter().map(|(file, calls)| (file, calls.ranges())).collect();
-        rows.retain(|row| holds(&contested[&row.file], row));
+        // Few calls of a file come near another rank's bytes; the others need no looking up.
+        keep_those_that(&mut rows, contested);
+        keep_those_that(&mut rows, shared);
         rows.sort_by(|a, b| a.file.cmp(&b.file).then(a.start.total_cmp(&b.start)));
         let each = (most / with.len()).max(1);
         for rows in rows.chunk_by(|a, b| a.file == b.file) {
@@ -89,6 +83,54 @@ impl Conflicts {
         }
         found
     }
+}
+
+/// Keeps the calls that reach into some ranges of their file, which `ranges` finds from all calls of that file.
+fn keep_those_that(rows: &mut Vec<TraceRow>, ranges: impl Fn(&[TraceRow]) -> Ranges) {
+    rows.sort_by_key(|row| row.file);
+    let all = rows.chunk_by(|a, b| a.file == b.file).map(|rows| (rows[0].file, ranges(rows)));
+    let all: BTreeMap<u32, Ranges> = all.collect();
+    let mut last = (u32::MAX, [].as_slice());
+    rows.retain(|row| {
+        if row.file != last.0 {
+            last = (row.file, all.get(&row.file).map_or(&[], Vec::as_slice));
+        }
+        holds(last.1, row)
+    });
+}
+
+/// Bytes of one file that are written and used again.
+fn contested(rows: &[TraceRow]) -> Ranges {
+    let mut contested = Contested::default();
+    rows.iter().for_each(|row| contested.add(row));
+    contested.ranges()
+}
+
+/// Bytes of one file that more than one rank uses.
+fn shared(rows: &[TraceRow]) -> Ranges {
+    let mut calls: Vec<(u64, u64, u32)> =
+        rows.iter().map(|row| (row.offset, row.stop(), row.rank)).collect();
+    // Ranks mostly go forward, which this way of sorting finds and merges.
+    calls.sort_by_key(|call| call.0);
+    // How far calls before reach: the farthest of all, and the farthest of any other rank.
+    let (mut far, mut other) = ((0, u32::MAX), (0, u32::MAX));
+    let mut shared: Ranges = Vec::new();
+    for (offset, stop, rank) in calls {
+        let until = stop.min(if far.1 == rank { other.0 } else { far.0 });
+        match shared.last_mut() {
+            _ if until <= offset => {}
+            Some(last) if offset <= last.1 => last.1 = last.1.max(until),
+            _ => shared.push((offset, until)),
+        }
+        if far.1 == rank {
+            far.0 = far.0.max(stop);
+        } else if stop > far.0 {
+            (far, other) = ((stop, rank), far);
+        } else if stop > other.0 {
+            other = (stop, rank);
+        }
+    }
+    shared
 }
 
 /// Goes through the calls of one file until enough was found.
@@ -258,6 +300,25 @@ mod tests {
         let last = found.places.last().unwrap();
         assert_eq!((last.kind, last.rank, last.other), (Kind::WriteAfterRead, 0, 1));
         assert!(last.racing);
+    }
+
+    #[test]
+    fn what_two_ranks_use_is_all_of_it_and_nothing_else() {
+        let call = |rank, offset, length| {
+            let (file, layer, direction) = (0, Layer::Posix, Direction::Write);
+            TraceRow { file, rank, layer, direction, start: 0.0, end: 1.0, offset, length }
+        };
+        // A long one under many short ones of the same rank and of others, and one that begins with another.
+        let rows = [
+            call(3, 0, 1000),
+            call(3, 100, 50),
+            call(1, 120, 10),
+            call(2, 125, 30),
+            call(1, 2000, 10),
+            call(1, 2005, 10),
+            call(2, 2010, 5),
+        ];
+        assert_eq!(super::shared(&rows), [(120, 155), (2010, 2015)]);
     }
 
     #[test]
