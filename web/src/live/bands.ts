@@ -63,18 +63,19 @@ export class Bands extends Plot {
 
   #stack(band: Band, x: Scale, ground: number, most: number): void {
     const c = this.context, steps = this.#steps(band, x), below = new Float64Array(steps.length);
+    // Whole pixels: one rectangle after the other is painted many times faster than one path of all of them with smooth edges.
+    const edge = (time: number) => Math.round(Math.min(this.width, Math.max(0, x.at(time))));
     for (const line of band.lines) {
-      c.fillStyle = line.colour; c.beginPath();
+      c.fillStyle = line.colour;
       steps.forEach((step, at) => {
         const value = line.values[step]!;
         if (!(value > 0)) return;
-        const time = band.first + step * band.width, left = Math.max(0, x.at(time)), right = Math.min(this.width, x.at(time + band.width));
-        const tall = Math.max(1, value / most * HIGH);
+        const time = band.first + step * band.width, left = edge(time), wide = edge(time + band.width) - left;
+        const foot = Math.round(ground - below[at]! / most * HIGH), tall = Math.max(1, Math.round(value / most * HIGH));
         // A hair between steps, where there is room for it.
-        c.rect(left, ground - below[at]! / most * HIGH - tall, Math.max(1, right - left - (right - left > 6 ? 1 : 0)), tall);
+        c.fillRect(left, foot - tall, Math.max(1, wide - (wide > 6 ? 1 : 0)), tall);
         below[at]! += value;
       });
-      c.fill();
     }
   }
 

@@ -23,8 +23,9 @@ import { top } from "./top";
 
 /** Milliseconds until a server is asked again that did not answer. */
 const AGAIN = 1000;
-/** Milliseconds between two builds of the tables beside the pictures. */
-const SIDES = 1000;
+/** Milliseconds between two drawings. Numbers follow each update, of which two come in a second; pictures are made of steps of a second or
+ *  more, and half a step is no news. */
+const DRAWING = 900;
 /** Milliseconds between two looks at how long nothing has come. */
 const WAIT = 500;
 
@@ -47,6 +48,7 @@ export class JobPage {
   #shape = "";
   #shown = 0;
   #asking = false;
+  #drawn = 0;
   #sided = 0;
 
   constructor(key: string) {
@@ -115,16 +117,19 @@ export class JobPage {
     this.#head.replaceChildren(h("h1", { title: update.command ?? "" }, update.command ?? update.job), h("p", { class: "muted" }, facts));
   }
 
-  /** Everything that grows; tables less often than pictures. */
+  /** Everything that grows; pictures and tables less often than numbers, and in turns, unless `all` is to be seen at once. */
   #draw(all: boolean): void {
-    const { last } = this.#history, { moment } = this.#controls;
+    const { last } = this.#history, { moment } = this.#controls, now = performance.now();
     if (!last) return;
-    this.#page.share({ end: this.#history.end, ranks: last.ranks });
-    for (const one of this.#live) { one.moment = moment; one.take(); }
-    this.#page.redraw();
     this.#strip.update();
-    const now = performance.now();
-    if (all || now - this.#sided >= SIDES) {
+    const drawing = all || now - this.#drawn >= DRAWING, siding = all || now - this.#sided >= (drawing ? 2 * DRAWING : DRAWING);
+    if (drawing) {
+      this.#drawn = now;
+      this.#page.share({ end: this.#history.end, ranks: last.ranks });
+      for (const one of this.#live) { one.moment = moment; one.take(); }
+      this.#page.redraw();
+    }
+    if (siding) {
       this.#sided = now;
       this.#side.replaceChildren(findings(this.#history, moment), ranks(this.#history, moment), files(this.#history, moment));
     }
