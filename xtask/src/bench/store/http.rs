@@ -49,7 +49,9 @@ pub(super) fn measure(netra: &Path, place: &Path, python: &Path) -> Result<Vec<u
     let mut lines = BufReader::new(child.stderr.take().context("no pipe")?).lines();
     let _server = Server(child);
     let address = lines.by_ref().map_while(Result::ok);
-    let address = { address }.find_map(|line| line.strip_prefix("netra: ").map(str::to_owned));
+    let address = { address }.find_map(|line| {
+        line.strip_prefix("netra: ").filter(|said| said.starts_with("http")).map(str::to_owned)
+    });
     let address = address.context("the server says no address")?;
     // It goes on to speak: somebody has to listen.
     std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
