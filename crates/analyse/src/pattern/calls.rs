@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::ops::{ControlFlow, Range};
 use std::sync::OnceLock;
 
+use super::radix;
 use crate::trace::sortable;
 use crate::{Direction, Run, Trace, TraceRow};
 
@@ -146,8 +147,7 @@ impl<'a> Kept<'a> {
                 // There are no more of them than are kept.
                 order.extend(starts.zip(range.start as u32..));
             }
-            // Runs are in order by themselves, which this way of sorting finds and merges.
-            order.sort_by_key(|one| one.0);
+            radix::sort_by_key(&mut order, |one| one.0);
             order.into_iter().map(|one| one.1).collect()
         })
     }

@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 
 use super::calls::Calls;
 use super::cover::holds;
+use super::radix;
 use super::visible::Visible;
 use crate::{Direction, Thresholds, TraceRow};
 
@@ -175,13 +176,12 @@ fn borders(calls: &Calls<'_>, grain: Grain, contested: &[(u64, u64)]) -> Vec<u64
         borders.extend([row.offset, row.stop()]);
         // Most calls share their borders with others.
         if borders.len() >= sorted + BATCH {
-            borders.sort();
+            radix::sort_by_key(&mut borders, |border| *border);
             borders.dedup();
             sorted = borders.len();
         }
     });
-    // Ranks mostly go forward, which this way of sorting finds and merges.
-    borders.sort();
+    radix::sort_by_key(&mut borders, |border| *border);
     borders.dedup();
     borders
 }

@@ -9,6 +9,7 @@ mod cover;
 mod lone;
 pub(crate) mod parallel;
 mod phase;
+mod radix;
 mod size;
 mod spread;
 mod step;
