@@ -40,6 +40,7 @@ const USAGE: u8 = 64;
 const FAILED: u8 = 2;
 
 fn main() -> ExitCode {
+    netra_stream::heap::share();
     let netra = match Netra::try_parse() {
         Ok(netra) => netra,
         Err(complaint) => return usage(&complaint),

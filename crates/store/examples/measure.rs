@@ -69,6 +69,8 @@ fn job(job: u64, each: u64, spool: &mut Vec<u8>, mut sent: impl FnMut(&mut Vec<u
 }
 
 fn main() {
+    // As the program does.
+    netra_stream::heap::share();
     let mut words = std::env::args().skip(1);
     let place = PathBuf::from(words.next().expect("a directory"));
     let events: u64 = words.next().map_or(100_000_000, |word| word.parse().unwrap());
