@@ -89,6 +89,9 @@ async function follow(page: Page): Promise<void> {
   assert.equal(await page.locator(".state.live").count(), 1, "the job had ended before a rule spoke");
   await until("the report", async () => await page.locator("#timeline-canvas").count() > 0);
   assert.ok(await page.locator("html[data-report]").count() === 1);
+  // Pictures are as high as they are drawn, also when a layer has come; what was never drawn has the browser's 150.
+  const squeezed = await page.locator(".live-panes canvas").evaluateAll((all, undrawn) => (all as HTMLCanvasElement[]).filter((one) => one.clientHeight > 0 && one.height !== undrawn && one.clientHeight !== one.height).map((one) => `${one.id}: ${one.height} in ${one.clientHeight}`), 150);
+  assert.deepEqual(squeezed, []);
   await shoot(page, "diagnosed");
 
   const job = new URL(page.url()).pathname;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use netra_analyse::is_of_mpi;
 use netra_store::ask::{Error, Session};
 use serde_json::{Value, json};
 
@@ -127,10 +128,20 @@ async fn ranks(session: &Session, key: &str) -> Result<Value, Error> {
 
 /// Files with most time in calls, and how many there are in all.
 async fn files(session: &Session, key: &str) -> Result<(Value, u64), Error> {
-    let lowest = format!(
+    let mut lowest = format!(
         "FROM functions WHERE job = {} AND layer IN ('POSIX', 'STDIO') AND file IS NOT NULL",
         quoted(key)
     );
+    // Files that MPI makes for itself are nobody's business.
+    let sql = format!(
+        "SELECT DISTINCT file {lowest} AND (file LIKE '/dev/shm/%' OR file LIKE '/tmp/%' \
+         OR file LIKE '/var/tmp/%' OR file LIKE '%.sm')"
+    );
+    let own = rows(session, &sql).await?.into_iter().map(|row| row.text("file"));
+    let own: Vec<String> = own.filter(|file| is_of_mpi(file)).map(|file| quoted(&file)).collect();
+    if !own.is_empty() {
+        lowest = format!("{lowest} AND file NOT IN ({})", own.join(", "));
+    }
     let count = rows(session, &format!("SELECT count(DISTINCT file) AS files {lowest}")).await?;
     let count = count.first().map_or(0, |row| row.count("files"));
     let sql = format!(
