@@ -86,9 +86,10 @@ fn kept(place: &Path, id: u64) -> usize {
 }
 
 fn keep(place: &Path, id: u64, frame: usize) {
-    let path = place.join(format!("kept.{id}"));
-    std::fs::write(path.with_extension("new"), frame.to_string()).unwrap();
-    std::fs::rename(path.with_extension("new"), path).unwrap();
+    // Under a name of its own: two hubs live at the same time.
+    let new = place.join(format!("new.{id}"));
+    std::fs::write(&new, frame.to_string()).unwrap();
+    std::fs::rename(new, place.join(format!("kept.{id}"))).unwrap();
 }
 
 struct Order {
