@@ -54,8 +54,7 @@ export abstract class Plot {
     this.page = page;
     this.options = options;
     this.canvas = h("canvas", { tabindex: "0", role: "img", "aria-label": options.title, id: `${options.id}-canvas` });
-    // Pictures are drawn when they come into sight; nothing must move then.
-    this.canvas.style.height = `${options.height}px`;
+    this.tall(options.height);
     this.context = this.canvas.getContext("2d", { willReadFrequently: true })!;
     this.#cross = h("div", { class: "cross" });
     this.#box = h("div", { class: "brush" });
@@ -83,6 +82,9 @@ export abstract class Plot {
   protected abstract describe(): string;
 
   protected x(): Scale { return linear(this.page.time(), [0, this.width]); }
+
+  /** Takes so much room, in CSS pixels. Pictures are drawn when they come into sight; nothing must move then. */
+  protected tall(height: number): void { this.options.height = height; this.canvas.style.height = `${height}px`; }
 
   /** Draws soon, once however often it is asked, and only what can be seen. */
   schedule(): void {

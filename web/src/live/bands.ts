@@ -37,9 +37,7 @@ export class Bands extends Plot {
   /** Asks for what there is now. */
   take(): void {
     this.#bands = this.#source();
-    this.options.height = AROUND + Math.max(1, this.#bands.length) * (HIGH + GAP);
-    // As high as it is drawn: the page would squeeze a band for each layer into the room of one.
-    this.canvas.style.height = `${this.options.height}px`;
+    this.tall(AROUND + Math.max(1, this.#bands.length) * (HIGH + GAP));
     this.figure.hidden = this.#bands.length === 0;
   }
 

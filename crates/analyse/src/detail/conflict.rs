@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::pattern::{Contested, Ranges, holds};
+use crate::pattern::{Contested, Ranges, holds, join};
 use crate::{Direction, Facts, Job, Layer, TraceRow};
 
 /// Which of the three a conflict is.
@@ -72,6 +72,7 @@ impl Conflicts {
         let mut rows: Vec<TraceRow> = job.trace.rows().filter(of).take(CALLS).collect();
         found.cut = rows.len() == CALLS;
         // Few calls of a file come near another rank's bytes; the others need no looking up.
+        rows.sort_by_key(|row| row.file);
         keep_those_that(&mut rows, contested);
         keep_those_that(&mut rows, shared);
         rows.sort_by(|a, b| a.file.cmp(&b.file).then(a.start.total_cmp(&b.start)));
@@ -85,9 +86,9 @@ impl Conflicts {
     }
 }
 
-/// Keeps the calls that reach into some ranges of their file, which `ranges` finds from all calls of that file.
+/// Keeps the calls, which are in the order of their files, that reach into some ranges of their file; `ranges` finds these from all
+/// calls of that file.
 fn keep_those_that(rows: &mut Vec<TraceRow>, ranges: impl Fn(&[TraceRow]) -> Ranges) {
-    rows.sort_by_key(|row| row.file);
     let all = rows.chunk_by(|a, b| a.file == b.file).map(|rows| (rows[0].file, ranges(rows)));
     let all: BTreeMap<u32, Ranges> = all.collect();
     let mut last = (u32::MAX, [].as_slice());
@@ -117,10 +118,8 @@ fn shared(rows: &[TraceRow]) -> Ranges {
     let mut shared: Ranges = Vec::new();
     for (offset, stop, rank) in calls {
         let until = stop.min(if far.1 == rank { other.0 } else { far.0 });
-        match shared.last_mut() {
-            _ if until <= offset => {}
-            Some(last) if offset <= last.1 => last.1 = last.1.max(until),
-            _ => shared.push((offset, until)),
+        if offset < until {
+            join(&mut shared, (offset, until));
         }
         if far.1 == rank {
             far.0 = far.0.max(stop);

@@ -75,12 +75,17 @@ impl Contested {
     pub(crate) fn ranges(self) -> Ranges {
         let (read, _) = self.read.ranges();
         let (once, twice) = self.written.ranges();
-        union(&twice, &common(&once, &read))
+        used_again(&read, &once, &twice)
     }
 }
 
+/// Bytes that are written and read, or written twice.
+pub(super) fn used_again(read: &[(u64, u64)], once: &[(u64, u64)], twice: &[(u64, u64)]) -> Ranges {
+    union(twice, &common(once, read))
+}
+
 /// Adds a range that begins no earlier than the last one.
-fn join(ranges: &mut Ranges, range: (u64, u64)) {
+pub(crate) fn join(ranges: &mut Ranges, range: (u64, u64)) {
     match ranges.last_mut() {
         Some(last) if range.0 <= last.1 => last.1 = last.1.max(range.1),
         _ => ranges.push(range),

@@ -20,7 +20,7 @@ mod visible;
 
 pub use block::CommonBlocks;
 pub use conflict::{Conflicts, Hazard};
-pub(crate) use cover::{Contested, Ranges, holds};
+pub(crate) use cover::{Contested, Ranges, holds, join};
 pub use lone::{Lone, Longest, Share};
 pub use phase::{Phase, PhaseList, Phases, phases};
 pub(crate) use size::sizes;

@@ -7,7 +7,7 @@ use netra_event::RecordId;
 use super::block::{CommonBlocks, common_blocks};
 use super::calls::Calls;
 use super::conflict::{Conflicts, Grain, conflicts};
-use super::cover::{Contested, Cover, Ranges, bytes, common, union};
+use super::cover::{Contested, Cover, Ranges, bytes, used_again};
 use super::parallel;
 use super::step::{Steps, steps};
 use super::stripe::{SharedStripes, shared_stripes};
@@ -132,7 +132,7 @@ impl Known<'_> {
         let posix = Calls::of(trace, of_layer(runs, Layer::Posix));
         let [read, written] = Direction::BOTH.map(|way| cover(&posix, way, Grain::BYTE));
         let visible = Visible::of(of_file(self.commits, file));
-        let again = used_again(&read.once, &written);
+        let again = used_again(&read.once, &written.once, &written.twice);
         let stripe = self.stripes.get(&file).copied().filter(|size| *size > 0);
         FileTrace {
             file,
@@ -208,12 +208,7 @@ fn cover(calls: &Calls<'_>, way: Direction, grain: Grain) -> Covered {
     Covered { all, once, twice }
 }
 
-/// Bytes that are written and read, or written twice.
-fn used_again(read: &Ranges, written: &Covered) -> Ranges {
-    union(&written.twice, &common(&written.once, read))
-}
-
-/// The same of some calls.
+/// Bytes that some calls write and read, or write twice.
 pub(super) fn contested(calls: &Calls<'_>, grain: Grain) -> Ranges {
     let mut contested = Contested::default();
     calls.each(|row| contested.add(&grain.widen(row)));
