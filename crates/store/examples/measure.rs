@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::physical_plan::metrics::MetricValue;
 use datafusion::physical_plan::{ExecutionPlan, collect};
-use datafusion::prelude::SessionContext;
 use generate::Maker;
+use netra_store::ask::{Ground, Limits, Session, Who};
 use netra_store::{Ingest, Place, Store};
 use netra_stream::batch::{Batch, Images, Payload};
 use netra_stream::frame;
@@ -134,9 +134,10 @@ fn main() {
 }
 
 /// Asks each question thrice in one session; the quickest counts, the first is said, too.
-fn ask(runtime: &tokio::runtime::Runtime, store: &Store, each: u64) {
-    let session = SessionContext::new_with_config(Store::settings());
-    runtime.block_on(store.register(&session)).unwrap();
+fn ask(runtime: &tokio::runtime::Runtime, store: &Arc<Store>, each: u64) {
+    let ground = Ground::new(&Limits::default()).unwrap();
+    let session = Session::new(Arc::clone(store) as Arc<_>, Who::Administrator, &ground);
+    let session = session.context();
     let window = (each / 4).clamp(1, 1600);
     let start = i64::try_from(generate::START / 1000).unwrap();
     let time = |job: i64, milliseconds: u64| {

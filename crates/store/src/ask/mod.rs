@@ -6,6 +6,7 @@
 //! - rights: a user sees the rows of their own jobs, an administrator all (`right`);
 //! - nothing can be changed: the plan is looked at before it runs (`guard`), and the tables' names are fixed (`catalog`);
 //! - memory, spill space and time have an end, and a question can be stopped ([`Ground`], [`Answer`]);
+//! - sums over groups are made while rows are read (`tally`);
 //! - the words that users need beside the standard's (`function`, `view`);
 //! - analyses that sites and users bring along ([`analysis`]);
 //! - errors say what was probably meant ([`Error`]).
@@ -25,6 +26,7 @@ mod name;
 mod right;
 mod session;
 mod source;
+mod tally;
 mod title;
 mod view;
 mod whole;

@@ -20,6 +20,7 @@ use super::function;
 use super::ground::Ground;
 use super::right::Who;
 use super::source::Source;
+use super::tally::Tallying;
 use super::{guard, job, name, title};
 
 /// What the store is called where a database has a name.
@@ -55,6 +56,7 @@ impl Session {
             .with_runtime_env(Arc::clone(&ground.runtime))
             .with_catalog_list(Arc::new(Catalogs::new(Arc::clone(&tables))))
             .with_query_planner(Arc::new(guard::ReadOnly))
+            .with_physical_optimizer_rule(Arc::new(Tallying))
             // Nothing here reads or writes files that a statement names.
             .with_table_factories(std::collections::HashMap::new())
             .with_file_formats(Vec::new())
