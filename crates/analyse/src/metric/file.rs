@@ -206,7 +206,7 @@ fn sharing(usages: &[&Usage], nprocs: u64) -> Sharing {
 }
 
 /// Most seconds first; equal ones by path.
-pub(super) fn sort(files: &mut [FileFacts]) {
+pub(super) fn sort(files: Vec<FileFacts>) -> Vec<FileFacts> {
     let seconds = |file: &FileFacts| {
         file.layers
             .values()
@@ -214,9 +214,14 @@ pub(super) fn sort(files: &mut [FileFacts]) {
             .map(Usage::seconds)
             .fold(0.0, f64::max)
     };
-    files.sort_by(|a, b| {
-        seconds(b).total_cmp(&seconds(a)).then_with(|| a.path.cmp(&b.path)).then(a.id.cmp(&b.id))
+    // Files are large: their places are sorted, and each is moved once.
+    let mut order: Vec<(f64, usize)> = files.iter().map(seconds).zip(0..).collect();
+    order.sort_by(|&(one, a), &(other, b)| {
+        let (a, b) = (&files[a], &files[b]);
+        other.total_cmp(&one).then_with(|| a.path.cmp(&b.path)).then(a.id.cmp(&b.id))
     });
+    let mut files: Vec<Option<FileFacts>> = files.into_iter().map(Some).collect();
+    order.into_iter().filter_map(|(_, at)| files[at].take()).collect()
 }
 
 #[cfg(test)]

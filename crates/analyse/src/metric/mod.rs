@@ -90,9 +90,8 @@ impl Facts {
         let run_time = job.run_time.0.max(0.0);
         let mut spending = Spending::default();
         job.usages.iter().for_each(|usage| spending.add(usage, run_time, limit));
-        let mut files = file::all(job);
+        let files = file::sort(file::all(job));
         let critical = spending.critical(nprocs, run_time);
-        file::sort(&mut files);
         let ranks = Ranks::of(&critical, job);
         let (phases, traced) = pattern::parallel::both(
             job.trace.len(),

@@ -67,6 +67,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
+    netra_stream::heap::widen();
     let mut settings = settings::read(args.thresholds.as_deref())?;
     if let Some(unknown) = args.silence.iter().find(|slug| !settings.has_rule(slug)) {
         let own = settings.rules.iter().map(|rule| rule.slug.as_str());

@@ -2,6 +2,7 @@
 
 mod decode;
 mod header;
+mod inflate;
 mod job;
 mod names;
 mod order;

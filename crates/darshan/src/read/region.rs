@@ -3,11 +3,11 @@
 //! A region is a row of complete compressed streams: each process of a job appended its own. A
 //! region never takes more memory than its buffers, whatever the file claims.
 
+use super::inflate::Inflate;
 use super::source::{Source, fill};
 use crate::damage::Reason;
 use crate::record::header::{Compression, Extent};
 use bzip2::Decompress as Bunzip;
-use flate2::{Decompress as Inflate, FlushDecompress};
 use std::sync::Arc;
 
 /// Compressed bytes read at once.
@@ -46,9 +46,13 @@ pub(crate) struct Region {
     input_start: usize,
     input_end: usize,
     decoder: Decoder,
+    /// Bytes that may still be looked back at, those from `start` to `end` that nobody has consumed, and room.
     output: Vec<u8>,
     start: usize,
     end: usize,
+    /// Where `start` was when something was decoded last, and how many bytes may stand behind it.
+    before: usize,
+    room: usize,
     produced: u64,
     limit: u64,
     stopped: Option<Stop>,
@@ -81,9 +85,7 @@ impl Region {
         limit: Limit,
     ) -> Region {
         let decoder = match compression {
-            Compression::Zlib => {
-                Decoder::Zlib { inflate: Box::new(Inflate::new(true)), inside: false }
-            }
+            Compression::Zlib => Decoder::Zlib { inflate: Box::new(Inflate::new()), inside: false },
             Compression::Bzip2 => {
                 Decoder::Bzip2 { bunzip: Box::new(Bunzip::new(false)), inside: false }
             }
@@ -102,6 +104,8 @@ impl Region {
             output: Vec::new(),
             start: 0,
             end: 0,
+            before: 0,
+            room: 0,
             produced: 0,
             limit: limit.of(extent.length),
             stopped: None,
@@ -150,22 +154,34 @@ impl Region {
         if self.stopped.is_some() {
             return false;
         }
-        let room = if self.end < self.output.len() { FIRST } else { 2 * self.end };
-        let room = room.clamp(FIRST, OUTPUT).max(count);
-        if self.start > 0 {
-            self.output.copy_within(self.start..self.end, 0);
-            self.end -= self.start;
-            self.start = 0;
-        }
-        if self.output.len() < room {
-            self.output.resize(room, 0);
-        }
+        let filled = self.end - self.before;
+        let room = if filled < self.room { FIRST } else { 2 * filled };
+        self.room = room.clamp(FIRST, OUTPUT).max(count).max(self.room);
+        self.make_room();
+        self.before = self.start;
         match self.decode() {
             Ok(()) => true,
             Err(reason) => {
                 self.stopped = Some(Stop { at: self.place(), reason });
                 false
             }
+        }
+    }
+
+    /// Sees to it that `room` bytes can stand from `start` on. What need not be looked back at any more goes.
+    fn make_room(&mut self) {
+        let back = self.decoder.looks_back();
+        if back > 0 && self.start + self.room <= self.output.len() {
+            return;
+        }
+        let from = self.start.min(self.end - back);
+        if from > 0 {
+            self.output.copy_within(from..self.end, 0);
+            self.start -= from;
+            self.end -= from;
+        }
+        if self.output.len() < self.start + self.room {
+            self.output.resize(self.start + self.room, 0);
         }
     }
 
@@ -180,7 +196,8 @@ impl Region {
                 return Err(reason.clone());
             }
             let input = &self.input[self.input_start..self.input_end];
-            let step = self.decoder.step(input, &mut self.output[self.end..])?;
+            let output = &mut self.output[..self.start + self.room];
+            let step = self.decoder.step(input, output, self.end)?;
             self.input_start += step.taken;
             self.end += step.made;
             self.produced += step.made as u64;
@@ -223,27 +240,27 @@ impl Decoder {
         }
     }
 
-    fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step, Option<Reason>> {
+    /// How many of the bytes made last it may still need.
+    fn looks_back(&self) -> usize {
+        match self {
+            Decoder::Zlib { inflate, .. } => inflate.looks_back(),
+            Decoder::Bzip2 { .. } | Decoder::None => 0,
+        }
+    }
+
+    /// Decodes some input into `output`, from `at` on.
+    fn step(&mut self, input: &[u8], output: &mut [u8], at: usize) -> Result<Step, Option<Reason>> {
         let corrupt = Some(Reason::Corrupt);
         match self {
             Decoder::Zlib { inflate, inside } => {
-                let before = (inflate.total_in(), inflate.total_out());
-                let status = inflate
-                    .decompress(input, output, FlushDecompress::None)
-                    .map_err(|_| corrupt.clone())?;
-                let step = Step {
-                    taken: size(inflate.total_in() - before.0),
-                    made: size(inflate.total_out() - before.1),
-                };
-                *inside = status != flate2::Status::StreamEnd;
-                if !*inside {
-                    inflate.reset(true);
-                }
-                Ok(step)
+                let step = inflate.step(input, output, at).map_err(|_| corrupt)?;
+                *inside = !step.ended;
+                Ok(Step { taken: step.taken, made: step.made })
             }
             Decoder::Bzip2 { bunzip, inside } => {
                 let before = (bunzip.total_in(), bunzip.total_out());
-                let status = bunzip.decompress(input, output).map_err(|_| corrupt.clone())?;
+                let status =
+                    bunzip.decompress(input, &mut output[at..]).map_err(|_| corrupt.clone())?;
                 let step = Step {
                     taken: size(bunzip.total_in() - before.0),
                     made: size(bunzip.total_out() - before.1),
@@ -255,8 +272,9 @@ impl Decoder {
                 Ok(step)
             }
             Decoder::None => {
-                let count = input.len().min(output.len());
-                output[..count].copy_from_slice(&input[..count]);
+                let room = &mut output[at..];
+                let count = input.len().min(room.len());
+                room[..count].copy_from_slice(&input[..count]);
                 Ok(Step { taken: count, made: count })
             }
         }

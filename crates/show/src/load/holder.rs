@@ -8,6 +8,8 @@ use netra_event::RecordId;
 #[derive(Default)]
 pub(super) struct Holders<'a> {
     by_name: HashMap<&'a str, RecordId>,
+    /// What was found before: each rank has a record of every data set.
+    found: BTreeMap<RecordId, RecordId>,
 }
 
 impl<'a> Holders<'a> {
@@ -17,6 +19,15 @@ impl<'a> Holders<'a> {
         names: &'a BTreeMap<RecordId, String>,
         data_set: RecordId,
     ) -> RecordId {
+        if let Some(file) = self.found.get(&data_set) {
+            return *file;
+        }
+        let file = self.find(names, data_set);
+        self.found.insert(data_set, file);
+        file
+    }
+
+    fn find(&mut self, names: &'a BTreeMap<RecordId, String>, data_set: RecordId) -> RecordId {
         if self.by_name.is_empty() {
             self.by_name = names.iter().map(|(id, name)| (name.as_str(), *id)).collect();
         }
@@ -38,6 +49,7 @@ mod tests {
         let names = ["/gpfs/a:b.h5", "/gpfs/a:b.h5:/data/1/x", "/gpfs/c.h5:/x", "plain"];
         let names: BTreeMap<_, _> = (1..).map(RecordId).zip(names.map(str::to_owned)).collect();
         let mut holders = Holders::default();
+        assert_eq!(holders.of(&names, RecordId(2)), RecordId(1));
         assert_eq!(holders.of(&names, RecordId(2)), RecordId(1));
         // The file is not in the log, the name has no colon, there is no name.
         for open in [3, 4, 5] {
