@@ -32,6 +32,14 @@ pub(crate) fn segments() -> PathBuf {
     source::directory(given.as_deref(), temporary.as_deref(), uid())
 }
 
+/// The folder of what the user's programs remember, where the environment says where that is.
+#[cfg(feature = "serve")]
+pub(crate) fn state() -> Option<PathBuf> {
+    let set = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || Some(set("HOME")?.join(".local/state"));
+    Some(set("XDG_STATE_HOME").or_else(home)?.join("netra"))
+}
+
 /// Where a log goes: as asked for on the command line, else by the environment, else to the
 /// user's data. Paths become absolute.
 pub(crate) fn target(file: Option<&Path>, folder: Option<&Path>) -> Result<Target> {

@@ -12,6 +12,7 @@ use rustyline::{Config, Editor};
 
 use super::complete::Words;
 use super::{Asker, Asking, Format, print};
+use crate::surroundings;
 
 const HELP: &str = "\
 A question ends with a semicolon, and may have several lines.
@@ -52,10 +53,7 @@ pub(crate) fn talk(asker: &Asker, asking: Asking) -> Result<()> {
 
 /// Beside the user's other state.
 fn history() -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let home = || set("HOME").map(|home| PathBuf::from(home).join(".local/state"));
-    let state = set("XDG_STATE_HOME").map(PathBuf::from).or_else(home)?;
-    Some(state.join("netra/sql_history"))
+    Some(surroundings::state()?.join("sql_history"))
 }
 
 struct Shell<'a> {

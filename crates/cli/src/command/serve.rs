@@ -23,7 +23,7 @@ use signal_hook::consts::signal::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::calling::Calling;
-use crate::launch::alarm::Alarm;
+use crate::launch::alarm::{Alarm, Watch};
 use crate::launch::page::{address, names, scratch, setup};
 use crate::surroundings;
 
@@ -126,7 +126,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             }
         });
         scope.spawn(|| doctor.run(&stop));
-        scope.spawn(|| args.alarm.run(&live, &clock, &stop));
+        scope.spawn(|| {
+            if let Some(daemon) = &daemon {
+                args.alarm.run(daemon, Watch { live: &live, clock: &clock, stop: &stop });
+            }
+        });
         signals.forever().next();
         stop.set();
     });

@@ -160,18 +160,22 @@ fn open(address: &str) {
 
 /// The address of a job's page. The token stands behind `#`, which browsers keep to themselves.
 pub(crate) fn address(scheme: &str, server: SocketAddr, job: &str, token: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    let mut path = String::new();
-    if !job.is_empty() {
-        path.push_str("jobs/");
-        for byte in job.bytes() {
-            match byte {
-                byte if plain(byte) => path.push(char::from(byte)),
-                byte => path.push_str(&format!("%{byte:02X}")),
+    let path = if job.is_empty() { String::new() } else { format!("jobs/{}", escaped(job)) };
+    format!("{scheme}://{server}/{path}#token={token}")
+}
+
+/// Any text as one part of a path.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut part = String::new();
+    for byte in text.bytes() {
+        match byte {
+            byte if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) => {
+                part.push(char::from(byte));
             }
+            byte => part.push_str(&format!("%{byte:02X}")),
         }
     }
-    format!("{scheme}://{server}/{path}#token={token}")
+    part
 }
 
 /// What the rules go by: the files of settings that reports have too.

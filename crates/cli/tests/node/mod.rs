@@ -110,11 +110,12 @@ impl Node {
         Running(command.stdin(Stdio::piped()).spawn().expect("the program starts"))
     }
 
-    /// The page's server.
+    /// The page's server; what it and others before it said is in `serve.log`.
     pub(crate) fn serve(&self, port: u16, words: &[&str]) -> Running {
         let mut command = self.netra(&["serve", "--daemon", &self.daemon()]);
         command.args(["--users", "users.toml", "--listen", &format!("127.0.0.1:{port}")]);
-        command.args(words).stderr(Stdio::null());
+        let log = fs::OpenOptions::new().append(true).create(true).open(self.path("serve.log"));
+        command.args(words).stderr(log.expect("a file"));
         Running(command.spawn().expect("netra starts"))
     }
 }

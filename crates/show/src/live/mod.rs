@@ -31,7 +31,7 @@ use netra_event::frame::Producer;
 use netra_stream::batch::{Batch, Images, Payload};
 use netra_stream::sample::{Sample, Value};
 
-pub use alert::{Alert, Alerts};
+pub use alert::{Alert, Alerts, Fate, Recalled, Told};
 pub use correlate::{Relation, related, relations};
 pub use diagnosis::{Diagnosis, Standing};
 pub use doctor::{Doctor, Setup, busy};

@@ -1,35 +1,57 @@
-//! Tells of findings while jobs run: a command gets them on its standard input, a web address by POST. Who does
-//! not answer holds nothing back: each has ten seconds.
+//! Who is told of findings: a command gets them on its standard input, a web address by POST. Each has ten seconds.
 
-use std::io::{self, Write as _};
-use std::net::{TcpStream, ToSocketAddrs as _};
+use std::fmt;
+use std::io::{self, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use netra_show::live::{Alert, Alerts, Live};
-use netra_stream::clock::Clock;
-use netra_stream::stop::Stop;
+use netra_show::live::Alert;
 
 const PATIENCE: Duration = Duration::from_secs(10);
-const LOOK: Duration = Duration::from_millis(500);
+/// How often a command is asked whether it has ended.
+const LOOK: Duration = Duration::from_millis(20);
 
-/// Who is told, and how often at most.
-#[derive(Debug, Clone, clap::Args)]
-pub(crate) struct Alarm {
-    /// Run this with the shell for each new finding; it gets JSON on standard input
-    #[arg(long, value_name = "COMMAND")]
-    alert_command: Option<String>,
-    /// Send each new finding as JSON to this http:// address
-    #[arg(long, value_name = "URL", value_parser = url)]
-    alert_url: Option<String>,
-    /// Findings that are told in a minute at most; others wait
-    #[arg(long, value_name = "NUMBER", default_value_t = 10)]
-    alert_limit: usize,
+/// Somebody who is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Recipient {
+    /// A command for the shell.
+    Command(String),
+    /// An http:// address.
+    Address(String),
+}
+
+impl Recipient {
+    /// What it is called in files: another command is the same recipient.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Recipient::Command(_) => "command",
+            Recipient::Address(_) => "url",
+        }
+    }
+
+    /// Tells it; what it has taken is told.
+    pub(super) fn tell(&self, alert: &Alert) -> io::Result<()> {
+        let text = alert.json().to_string();
+        match self {
+            Recipient::Command(command) => run(command, alert, &text),
+            Recipient::Address(url) => post(url, &text),
+        }
+    }
+}
+
+impl fmt::Display for Recipient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            // Its words may hold a secret.
+            Recipient::Command(_) => f.write_str("--alert-command"),
+            Recipient::Address(_) => f.write_str("--alert-url"),
+        }
+    }
 }
 
 /// Only what is sent in the clear can be sent here; the rest is for a command.
-fn url(text: &str) -> Result<String, String> {
+pub(super) fn url(text: &str) -> Result<String, String> {
     match parts(text) {
         Some(_) => Ok(text.to_owned()),
         None => Err("an http:// address is needed; for https use --alert-command with curl".into()),
@@ -47,34 +69,6 @@ fn parts(url: &str) -> Option<(String, String)> {
     }
     let host = if has_port { host.to_owned() } else { format!("{host}:80") };
     Some((host, format!("/{path}")))
-}
-
-impl Alarm {
-    /// Tells until told to stop; for a thread of its own.
-    pub(crate) fn run(&self, live: &Arc<Live>, clock: &Clock, stop: &Stop) {
-        if self.alert_command.is_none() && self.alert_url.is_none() {
-            return;
-        }
-        let mut alerts = Alerts::new(self.alert_limit);
-        while !stop.is_set() {
-            let due = alerts.due(&live.lock(), clock.now());
-            for alert in &due {
-                self.tell(alert);
-            }
-            std::thread::sleep(LOOK);
-        }
-    }
-
-    fn tell(&self, alert: &Alert) {
-        let text = alert.json().to_string();
-        let told = [
-            self.alert_command.as_deref().map(|command| run(command, alert, &text)),
-            self.alert_url.as_deref().map(|url| post(url, &text)),
-        ];
-        for error in told.into_iter().flatten().filter_map(Result::err) {
-            eprintln!("netra: an alert about {} of job {}: {error}", alert.slug, alert.job);
-        }
-    }
 }
 
 fn run(command: &str, alert: &Alert, text: &str) -> io::Result<()> {
@@ -97,36 +91,78 @@ fn run(command: &str, alert: &Alert, text: &str) -> io::Result<()> {
                 child.wait()?;
                 return Err(io::Error::other("the command took more than ten seconds"));
             }
-            None => std::thread::sleep(Duration::from_millis(20)),
+            None => std::thread::sleep(LOOK),
         }
     }
 }
 
 fn post(url: &str, text: &str) -> io::Result<()> {
+    let until = Instant::now() + PATIENCE;
     let (host, path) = parts(url).ok_or_else(|| io::Error::other("no address"))?;
-    let address = host.to_socket_addrs()?.next();
-    let address = address.ok_or_else(|| io::Error::other(format!("{host} is not known")))?;
-    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
-    stream.set_write_timeout(Some(PATIENCE))?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    write!(
-        stream,
+    let mut stream = connect(&host, until)?;
+    let request = format!(
         "POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n\
          Content-Length: {}\r\nConnection: close\r\n\r\n{text}",
         text.len()
-    )?;
-    let mut answer = [0; 12];
-    io::Read::read_exact(&mut stream, &mut answer)?;
+    );
+    stream.set_write_timeout(Some(left(until)?))?;
+    stream.write_all(request.as_bytes()).map_err(late)?;
+    let answer = status(&mut stream, until)?;
     match answer.get(9) {
         Some(b'2') => Ok(()),
         _ => Err(io::Error::other(format!("it answers {}", String::from_utf8_lossy(&answer)))),
     }
 }
 
+/// What an answer begins with: the version and the number that says how it went.
+fn status(stream: &mut TcpStream, until: Instant) -> io::Result<[u8; 12]> {
+    let mut answer = [0; 12];
+    let mut rest = &mut answer[..];
+    while !rest.is_empty() {
+        stream.set_read_timeout(Some(left(until)?))?;
+        match stream.read(rest).map_err(late)? {
+            0 => return Err(io::Error::other("it does not answer as a web server does")),
+            size => rest = rest.get_mut(size..).unwrap_or_default(),
+        }
+    }
+    Ok(answer)
+}
+
+/// A name may have several addresses, of which some are not listened on.
+fn connect(host: &str, until: Instant) -> io::Result<TcpStream> {
+    let mut last = io::Error::other(format!("{host} is not known"));
+    for address in host.to_socket_addrs()?.collect::<Vec<SocketAddr>>() {
+        match TcpStream::connect_timeout(&address, left(until)?) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => last = late(error),
+        }
+    }
+    Err(last)
+}
+
+/// How much of the ten seconds is left.
+fn left(until: Instant) -> io::Result<Duration> {
+    let left = until.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        return Err(late(io::ErrorKind::TimedOut.into()));
+    }
+    Ok(left)
+}
+
+/// The system's word for time that is over is "temporarily unavailable".
+fn late(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+            io::Error::other("it took more than ten seconds")
+        }
+        _ => error,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{BufRead as _, BufReader, Read as _};
+    use std::io::{BufRead as _, BufReader};
     use std::net::TcpListener;
 
     fn alert() -> Alert {
@@ -175,6 +211,26 @@ mod tests {
         let (head, body) = server.join().unwrap();
         assert!(head.starts_with("POST /hook HTTP/1.1"), "{head}");
         assert_eq!(body, b"{\"a\":1}");
+    }
+
+    #[test]
+    fn what_is_no_answer_of_a_web_server_is_a_failure() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let server = std::thread::spawn(move || {
+            for answer in [&b"HTTP/1.1 500 Sorry\r\n\r\n"[..], b"HTTP"] {
+                let (mut stream, _) = listener.accept().unwrap();
+                stream.read_exact(&mut [0; 16]).unwrap();
+                stream.write_all(answer).unwrap();
+                stream.shutdown(std::net::Shutdown::Write).unwrap();
+                // Whoever has read enough hangs up, and may do so hard.
+                stream.read_to_end(&mut Vec::new()).ok();
+            }
+        });
+        let says = || post(&url, "{}").unwrap_err().to_string();
+        assert_eq!(says(), "it answers HTTP/1.1 500");
+        assert_eq!(says(), "it does not answer as a web server does");
+        server.join().unwrap();
     }
 
     #[test]
