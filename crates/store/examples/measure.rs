@@ -1,5 +1,7 @@
 //! Measures a store: generated jobs go through the sink, are put together, and are asked. Prints one JSON object a line; `cargo xtask bench
 //! store` runs it beside DuckDB and SQLite and keeps the result.
+//!
+//! usage: measure DIR [EVENTS [ask]]      with `ask`, the store is there already and is only asked
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -77,6 +79,9 @@ fn main() {
     let each = (events / (JOBS * u64::from(RANKS))).max(1);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let store = Arc::new(Store::create(Place::directory(&place).unwrap()).unwrap());
+    if words.next().is_some_and(|word| word == "ask") {
+        return ask(&runtime, &store, each);
+    }
     let told = Arc::new(Told::quiet());
     let mut sink =
         Ingest::new(Arc::clone(&store), runtime.handle().clone(), told, Duration::from_secs(10));

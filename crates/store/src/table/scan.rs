@@ -111,7 +111,6 @@ impl Scan {
         state: &dyn Session,
         parts: &[&Arc<Part>],
         projection: Option<&Vec<usize>>,
-        filter: Option<Arc<dyn PhysicalExpr>>,
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let runtime = state.runtime_env();
@@ -126,13 +125,12 @@ impl Scan {
         let mut options = TableParquetOptions::default();
         options.global = state.config().options().execution.parquet.clone();
         options.global.pushdown_filters = true;
-        let mut source = ParquetSource::new(schema)
+        // The filter is not given to it here: the optimiser moves it down from above, and each of its parts that the
+        // source had already would be looked at twice, with the column decoded anew.
+        let source = ParquetSource::new(schema)
             .with_table_parquet_options(options)
             .with_enable_page_index(true)
             .with_parquet_file_reader_factory(Arc::new(reader));
-        if let Some(filter) = filter {
-            source = source.with_predicate(filter);
-        }
         let rows: Option<u64> = parts.iter().map(|part| part.rows).sum();
         let rows = rows.and_then(|rows| usize::try_from(rows).ok());
         let mut statistics = Statistics::new_unknown(&self.table.asked());
@@ -181,7 +179,7 @@ impl TableProvider for Scan {
         let parts = self.candidates(filter.as_ref());
         let mut plans: Vec<Arc<dyn ExecutionPlan>> = Vec::new();
         if !parts.is_empty() {
-            plans.push(self.files(state, &parts, projection, filter, limit)?);
+            plans.push(self.files(state, &parts, projection, limit)?);
         }
         if !self.hot.is_empty() {
             let hot = [self.hot.clone()];
