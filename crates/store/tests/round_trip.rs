@@ -14,6 +14,7 @@ use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::arrow::util::pretty::pretty_format_batches;
 use datafusion::prelude::SessionContext;
 use folder::folder;
+use netra_store::maintain::Compacted;
 use netra_store::schema::TABLES;
 use netra_store::{Mark, Place, Step, Store, Watch};
 use row::rows;
@@ -104,7 +105,7 @@ async fn two_writers_lose_nothing() {
 struct Rival {
     moment: fn(Step, &str) -> bool,
     place: OnceLock<PathBuf>,
-    made: OnceLock<(usize, usize)>,
+    made: OnceLock<Compacted>,
 }
 
 impl Watch for Rival {
@@ -138,10 +139,11 @@ async fn overtaken(moment: fn(Step, &str) -> bool) {
         second,
         "somebody else changed files of the table events first; nothing was changed here"
     );
-    assert_eq!(rival.made.get(), Some(&(3, 1)));
+    let made = Compacted { before: 3, after: 1, repaired: Vec::new() };
+    assert_eq!(rival.made.get(), Some(&made));
     assert_eq!(number(&store, "select count(*) from events").await, 3);
     assert_eq!(number(&store, "select count(distinct sequence) from events").await, 3);
-    assert_eq!(store.compact("events", 2).await.unwrap(), (0, 0));
+    assert_eq!(store.compact("events", 2).await.unwrap(), Compacted::default());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

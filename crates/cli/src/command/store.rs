@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use netra_event::Bytes;
-use netra_store::maintain::LINGER;
+use netra_store::maintain::{Compacted, LINGER, Problem};
 use netra_store::schema::TABLES;
 use netra_store::{Place, Store};
 use netra_stream::daemon;
@@ -21,6 +21,7 @@ nobody keeps, and for looking. Readers see a table before or after a change, nev
 Examples:
   netra store stats                              what is there: files, rows, bytes, days
   netra store check --deep                       read every byte, compare events with the ledger
+  netra store check --repair                     remove what arrived twice, and say what is still wrong
   netra store restore                            rows set aside while a table was damaged enter it
   netra store compact                            put small files together
   netra store expire events --keep 30d           rows older than that go
@@ -46,6 +47,9 @@ enum What {
         /// Read every file from its first to its last byte
         #[arg(long)]
         deep: bool,
+        /// First remove rows that arrived twice, because a hub that was given up came back, and put sums of them right
+        #[arg(long)]
+        repair: bool,
     },
     /// Bring rows that came while a table was damaged, and were set aside, into it; exit code 1 if that is still not possible
     Restore,
@@ -88,8 +92,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 async fn work(store: &Store, what: &What, out: &mut dyn std::io::Write) -> Result<bool> {
     match what {
         What::Stats => stats(store, out).await,
-        What::Check { deep } => {
-            let problems = store.check(*deep).await;
+        What::Check { deep, repair } => {
+            let mut problems = if *repair { self::repair(store, out).await? } else { Vec::new() };
+            for found in store.check(*deep).await {
+                // What kept the repair from a table keeps the check from it, too.
+                if !problems.contains(&found) {
+                    problems.push(found);
+                }
+            }
             for problem in &problems {
                 writeln!(out, "{problem}")?;
             }
@@ -102,11 +112,14 @@ async fn work(store: &Store, what: &What, out: &mut dyn std::io::Write) -> Resul
         What::Compact { table } => {
             let all = || TABLES.iter().map(|table| table.name.to_owned()).collect();
             for table in table.clone().map_or_else(all, |table| vec![table]) {
-                let (before, after) = store.compact(&table, 2).await?;
+                let Compacted { before, after, repaired } = store.compact(&table, 2).await?;
                 store.checkpoint(&table, 1).await?;
                 let removed = store.clean(&table, LINGER).await?;
                 if before + removed > 0 {
                     writeln!(out, "{table}: {before} files became {after}, {removed} removed")?;
+                }
+                for repaired in repaired {
+                    writeln!(out, "{repaired}")?;
                 }
             }
             Ok(true)
@@ -117,6 +130,15 @@ async fn work(store: &Store, what: &What, out: &mut dyn std::io::Write) -> Resul
             Ok(true)
         }
     }
+}
+
+/// Removes what arrived twice; gives what could not be done.
+async fn repair(store: &Store, out: &mut dyn std::io::Write) -> Result<Vec<Problem>> {
+    let (repaired, problems) = store.repair().await;
+    for repaired in &repaired {
+        writeln!(out, "{repaired}")?;
+    }
+    Ok(problems)
 }
 
 async fn restore(store: &Store, out: &mut dyn std::io::Write) -> Result<bool> {

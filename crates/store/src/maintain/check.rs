@@ -1,6 +1,6 @@
 //! Is the store what was written? Logs and files are read, foreign things are named, and the ledger is compared with the events.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use datafusion::arrow::array::AsArray as _;
 use datafusion::arrow::datatypes::Int64Type;
@@ -12,6 +12,9 @@ use crate::aside;
 use crate::import::LOCK;
 use crate::schema::{self, TABLES, Table};
 use crate::{Aside, Error, Result, Store};
+
+/// The table that the ledger accounts for.
+const EVENTS: &str = "events";
 
 /// Something that is not as it should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,12 +35,19 @@ impl Store {
     /// Everything that is wrong; nothing is changed. Reads every file from its first to its last byte if `deep`, else their feet.
     pub async fn check(&self, deep: bool) -> Vec<Problem> {
         let mut problems = self.foreign();
+        let mut twice = BTreeMap::new();
         for table in TABLES.iter() {
-            if let Err(error) = self.check_table(table, deep, &mut problems).await {
+            let before = problems.len();
+            let mut checked = self.check_table(table, deep, &mut problems).await;
+            // Of files that can not be read nobody knows what is in them twice.
+            if checked.is_ok() && problems.len() == before {
+                checked = self.check_twice(table, &mut problems, &mut twice).await;
+            }
+            if let Err(error) = checked {
                 problems.push(Problem { about: table.name.to_owned(), what: error.to_string() });
             }
         }
-        match self.check_ledger().await {
+        match self.check_ledger(&twice).await {
             Ok(found) => problems.extend(found),
             Err(error) => {
                 problems.push(Problem { about: "ledger".to_owned(), what: error.to_string() });
@@ -100,13 +110,47 @@ impl Store {
         Ok(())
     }
 
-    /// Processes of which other events are here than their node has sent.
-    async fn check_ledger(&self) -> Result<Vec<Problem>> {
+    /// Rows of a table that are there more often than once; of events by process, too.
+    async fn check_twice(
+        &self,
+        table: &'static Table,
+        problems: &mut Vec<Problem>,
+        events: &mut BTreeMap<i64, i64>,
+    ) -> Result<()> {
+        let (handle, mut rows, mut of) = (self.handle(table.name)?, 0, BTreeSet::new());
+        for day in self.days(table.name).await? {
+            let found = handle.find_twice(handle.of_day(day).await?).await?;
+            rows += found.rows;
+            of.extend(found.of);
+            let processes = found.processes.into_iter().filter(|_| table.name == EVENTS);
+            for (process, more) in processes {
+                *events.entry(process).or_default() += more.cast_signed();
+            }
+        }
+        if let Some(first) = of.first() {
+            let others = match of.len() - 1 {
+                0 => String::new(),
+                1 => " and another".to_owned(),
+                others => format!(" and {others} others"),
+            };
+            let first = format!("{} {first}", table.sort.first().copied().unwrap_or_default());
+            let what = format!(
+                "{rows} rows are there twice, of {first}{others}; netra store check --repair removes them"
+            );
+            problems.push(Problem { about: table.name.to_owned(), what });
+        }
+        Ok(())
+    }
+
+    /// Processes of which other events are here than their node has sent; `twice` says how many are here more often than once.
+    async fn check_ledger(&self, twice: &BTreeMap<i64, i64>) -> Result<Vec<Problem>> {
         let session = SessionContext::new_with_config(Store::settings());
         for name in ["events", "ledger"] {
             session.register_table(name, std::sync::Arc::new(self.scan(name).await?))?;
         }
-        let sent = "select process, sum(sent) from ledger where final group by process";
+        // An account that arrived twice is one account.
+        let sent = "select process, sum(sent) from (select process, lane, max(sent) as sent from ledger where final \
+                    group by process, lane) group by process";
         let sent = numbers(&session, sent).await?;
         let oldest = "select coalesce(min(day), date '1970-01-01') from events";
         // Events that have expired are missing rightly: only accounts of days that are still here count.
@@ -118,14 +162,17 @@ impl Store {
         let here = numbers(&session, here).await?;
         let mut problems = Vec::new();
         for (process, sent) in sent {
-            let found = here.get(&process).copied().unwrap_or(0);
+            let more = twice.get(&process).copied().unwrap_or(0);
+            let found = here.get(&process).copied().unwrap_or(0) - more;
             let what = match found.cmp(&sent) {
                 std::cmp::Ordering::Equal => continue,
                 std::cmp::Ordering::Less if !late.contains(&process) => continue,
                 std::cmp::Ordering::Less => {
                     format!("{} of {sent} events are missing", sent - found)
                 }
-                std::cmp::Ordering::Greater => format!("{} events are here twice", found - sent),
+                std::cmp::Ordering::Greater => {
+                    format!("{} events are here that were not sent", found - sent)
+                }
             };
             problems.push(Problem { about: format!("process {process}"), what });
         }

@@ -128,8 +128,13 @@ impl Work {
         let name = table.name;
         self.store.checkpoint(name, COMMITS).await?;
         match self.store.compact(name, SMALL).await {
+            Ok(compacted) => {
+                for repaired in compacted.repaired {
+                    self.told.say(format_args!("{repaired}"));
+                }
+            }
             // Another hub had the same idea.
-            Ok(_) | Err(Error::Overtaken { .. }) => {}
+            Err(Error::Overtaken { .. }) => {}
             Err(error) => return Err(error),
         }
         if rarely {

@@ -25,6 +25,7 @@ pub(super) fn table() -> Table {
         columns: join([who(), key, about(), sums]),
         sort: &["job", "t", "rank"],
         time: "t",
+        once: &[],
         is_rollup: true,
     }
 }

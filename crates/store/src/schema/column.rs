@@ -77,6 +77,18 @@ pub enum Merge {
     Most,
 }
 
+impl Merge {
+    /// What SQL calls it; nothing for a key.
+    pub(crate) fn function(self) -> Option<&'static str> {
+        match self {
+            Merge::Key => None,
+            Merge::Sum => Some("sum"),
+            Merge::Least => Some("min"),
+            Merge::Most => Some("max"),
+        }
+    }
+}
+
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {

@@ -37,6 +37,7 @@ pub(super) fn tables() -> impl Iterator<Item = Table> {
         columns: columns(module),
         sort: &["job", "rank", "file_id"],
         time: "t",
+        once: &["process", "file_id"],
         is_rollup: false,
     })
 }

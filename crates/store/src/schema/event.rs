@@ -60,6 +60,7 @@ pub(super) fn table() -> Table {
         columns: join([who(), call(), place(), about(), identity(), selection()]),
         sort: &["job", "rank", "t", "t_ns"],
         time: "t",
+        once: &["process", "lane", "sequence"],
         is_rollup: false,
     }
 }

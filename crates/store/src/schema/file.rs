@@ -34,6 +34,7 @@ pub(super) fn table() -> Table {
         ],
         sort: &["job", "file_id"],
         time: "t",
+        once: &[],
         is_rollup: true,
     }
 }

@@ -25,6 +25,7 @@ pub(super) fn table() -> Table {
         columns: join([who(), key, place(), about(), sums]),
         sort: &["job", "rank", "function"],
         time: "t",
+        once: &[],
         is_rollup: true,
     }
 }

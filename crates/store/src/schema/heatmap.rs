@@ -22,6 +22,7 @@ pub(super) fn table() -> Table {
         columns: join([who(), own, about()]),
         sort: &["job", "rank", "module", "t"],
         time: "t",
+        once: &["process", "module", "bin"],
         is_rollup: false,
     }
 }

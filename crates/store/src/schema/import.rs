@@ -19,6 +19,7 @@ pub(super) fn table() -> Table {
         ],
         sort: &["digest"],
         time: "t",
+        once: &[],
         is_rollup: false,
     }
 }

@@ -47,6 +47,7 @@ pub(super) fn table() -> Table {
         columns: columns(),
         sort: &["job", "t"],
         time: "t",
+        once: &[],
         is_rollup: true,
     }
 }

@@ -31,6 +31,7 @@ pub(super) fn table() -> Table {
         columns: join([who(), own, reasons.collect(), about()]),
         sort: &["job", "rank", "lane"],
         time: "t",
+        once: &["process", "lane"],
         is_rollup: false,
     }
 }

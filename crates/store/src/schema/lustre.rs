@@ -30,6 +30,7 @@ pub(super) fn table() -> Table {
         columns: join([who(), place(), own, about(), numbers.collect(), rest]),
         sort: &["job", "rank", "file_id", "component"],
         time: "t",
+        once: &["process", "file_id", "component"],
         is_rollup: false,
     }
 }

@@ -21,6 +21,7 @@ pub(super) fn table() -> Table {
         ],
         sort: &["tag", "t", "t_ns"],
         time: "t",
+        once: &["publisher", "sequence", "tag", "t", "t_ns"],
         is_rollup: false,
     }
 }

@@ -22,6 +22,7 @@ pub(super) fn table() -> Table {
         ],
         sort: &["node", "name", "target", "t"],
         time: "t",
+        once: &["node", "name", "target", "t", "t_ns", "value", "source"],
         is_rollup: false,
     }
 }

@@ -44,6 +44,9 @@ pub struct Table {
     pub sort: &'static [&'static str],
     /// The column whose day is the partition.
     pub time: &'static str,
+    /// The columns that name a row for ever, whoever brings it: of rows with the same name one is enough. A row that lacks one of
+    /// them has no name. None in roll-ups, whose rows add up, and in what comes in no frame.
+    pub once: &'static [&'static str],
     /// Whether rows with the same key may be added up: several rows of one key mean their sum.
     pub is_rollup: bool,
 }
@@ -123,6 +126,10 @@ mod tests {
             assert!(!columns.contains(&DAY.to_owned()), "{name}: the day is nobody's own");
             for sort in table.sort {
                 assert!(table.column(sort).is_some(), "{name} is sorted by {sort}");
+            }
+            for once in table.once {
+                assert!(table.column(once).is_some(), "{name} is named by {once}");
+                assert!(!table.is_rollup, "rows of {name} add up");
             }
             assert_eq!(table.column(table.time).map(|column| column.kind), Some(Kind::Time));
             for column in &table.columns {

@@ -28,6 +28,7 @@ pub(super) fn table() -> Table {
         ],
         sort: &["job", "mount"],
         time: "t",
+        once: &[],
         is_rollup: true,
     }
 }

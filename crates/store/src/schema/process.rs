@@ -25,6 +25,7 @@ pub(super) fn table() -> Table {
         columns: join([who(), own, about()]),
         sort: &["job", "rank", "t"],
         time: "t",
+        once: &["process"],
         is_rollup: false,
     }
 }

@@ -22,6 +22,7 @@ pub(super) fn table() -> Table {
         columns: join([who(), own]),
         sort: &["job", "rank", "site", "depth"],
         time: "t",
+        once: &["process", "site", "depth", "address"],
         is_rollup: false,
     }
 }

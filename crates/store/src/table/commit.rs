@@ -31,6 +31,8 @@ pub(crate) enum Change {
     Compact,
     /// Rows go because they are old.
     Expire,
+    /// Rows go because they are there twice, and sums of them become right.
+    Repair,
 }
 
 impl Change {
@@ -42,7 +44,7 @@ impl Change {
                 predicate: None,
             },
             Change::Compact => DeltaOperation::Optimize { predicate: None, target_size: 0 },
-            Change::Expire => DeltaOperation::Delete { predicate: None },
+            Change::Expire | Change::Repair => DeltaOperation::Delete { predicate: None },
         }
     }
 }
