@@ -191,9 +191,9 @@ fn from_store(python: &Path) -> Result<Vec<Row>> {
 /// The program with the store, and a store that was made once and kept in the target directory.
 fn store() -> Result<(PathBuf, PathBuf)> {
     // Together, so that the example has the dependencies that the program has.
-    let both = ["--package", "netra-store", "--package", "netra-cli", "--example", "measure"];
-    start(cargo(&["build", "--release"]).args(both))?;
-    start(&mut cargo(&["build", "--release", "--package", "netra-cli"]))?;
+    let packages = ["--package", "netra-store", "--package", "netra-cli"];
+    let both = ["--example", "measure", "--bin", "netra"];
+    start(cargo(&["build", "--release"]).args(packages).args(both))?;
     let release = target().join("release");
     let store = target().join("bench").join(format!("store-{EVENTS}"));
     if !store.exists() {

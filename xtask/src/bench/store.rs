@@ -95,9 +95,10 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
         "netra-cli",
         "--example",
         "measure",
+        // The server of /api/sql.
+        "--bin",
+        "netra",
     ]))?;
-    // The server of /api/sql; the same dependencies.
-    start(&mut cargo(&["build", "--profile", profile, "-p", "netra-cli"]))?;
     let built = target().join(if dev { "debug" } else { "release" }).join("examples/measure");
     let tenth = measure(&built, "store-tenth", events / 10)?.0;
     let (mut ours, place) = measure(&built, "store", events)?;

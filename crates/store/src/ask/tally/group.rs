@@ -15,6 +15,10 @@ use super::word::{Column, Texts};
 const RUN: usize = 8;
 /// Places of the table for each group, so that most are found at the first look.
 const ROOM: usize = 4;
+/// Rows of a batch that tell whether there may be runs in it.
+const SAMPLE: usize = 256;
+/// Words of the last rows and their groups: where one column has few values, no more is looked at.
+type Near = [(u128, usize); 64];
 
 /// The groups of a batch's rows.
 #[derive(Debug)]
@@ -73,20 +77,24 @@ impl Groups {
         }
         self.words.resize(columns.len(), Vec::new());
         self.values.resize(columns.len(), Vec::new());
-        self.changes.clear();
-        self.changes.resize(rows.saturating_sub(1), false);
-        for column in &columns {
-            column.mark_changes(&mut self.changes);
-        }
-        let changes = self.changes.iter().filter(|&&change| change).count();
+        self.in_runs = self.has_runs(&columns, rows.min(SAMPLE)) && self.has_runs(&columns, rows);
         let mut first_rows = Vec::new();
-        self.in_runs = (changes + 1) * RUN <= rows;
         if self.in_runs {
             self.by_run(&mut columns, rows, &mut first_rows);
         } else {
             self.by_row(&mut columns, rows, &mut first_rows);
         }
         self.keep(arrays, first_rows)
+    }
+
+    /// Whether the first rows of a batch are runs, on average; where they are, `changes` says where each ends.
+    fn has_runs(&mut self, columns: &[Column<'_>], rows: usize) -> bool {
+        self.changes.clear();
+        self.changes.resize(rows.saturating_sub(1), false);
+        for column in columns {
+            column.mark_changes(&mut self.changes);
+        }
+        (self.changes.iter().filter(|&&change| change).count() + 1) * RUN <= rows
     }
 
     fn by_run(&mut self, columns: &mut [Column<'_>], rows: usize, first_rows: &mut Vec<u32>) {
@@ -117,9 +125,14 @@ impl Groups {
             words.push(column.words(rows, &mut self.texts, room));
         }
         if let [words] = words[..] {
-            for (row, &word) in words.iter().enumerate() {
-                each.push(self.group(mix(0, word), |_| word, row, first_rows));
-            }
+            let mut near: Near = [(0, usize::MAX); 64];
+            each.extend(words.iter().enumerate().map(|(row, &word)| {
+                let known = &mut near[near_place(word)];
+                if known.0 != word || known.1 == usize::MAX {
+                    *known = (word, self.group(mix(0, word), |_| word, row, first_rows));
+                }
+                known.1
+            }));
         } else {
             for row in 0..rows {
                 let hash = words.iter().fold(0, |hash, words| mix(hash, words[row]));
@@ -224,6 +237,13 @@ impl Groups {
             })
             .collect()
     }
+}
+
+/// One of 64 places for a word.
+#[inline(always)]
+fn near_place(word: u128) -> usize {
+    let both = word as u64 ^ (word >> 64) as u64;
+    (both.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize
 }
 
 /// One more word into a hash: multiplied by odd numbers without a pattern.

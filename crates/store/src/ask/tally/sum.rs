@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::{Array as _, ArrayRef, AsArray as _, Int64Array};
+use datafusion::arrow::buffer::NullBuffer;
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Int64Type, TimeUnit, TimestampMicrosecondType};
 use datafusion::arrow::record_batch::RecordBatch;
@@ -29,15 +30,28 @@ enum Kind {
         all: bool,
         counts: Vec<i64>,
     },
+    /// Numbers become one; groups without any are null.
     Numbers {
         fold: Fold,
         kind: DataType,
-        groups: Vec<Option<i64>>,
+        groups: Numbers,
     },
     Engine {
         groups: Vec<usize>,
     },
 }
+
+/// A number for each group.
+#[derive(Debug, Default)]
+struct Numbers {
+    values: Vec<i64>,
+    /// Which groups have one. Without this all have: a group is there because of a row, and no row was null so far.
+    there: Option<Vec<bool>>,
+}
+
+/// Groups that are few: rows are added to one of four numbers for each, so that no row has to wait for the one before it.
+const FEW: usize = 64;
+type Lanes = [[i64; FEW]; 4];
 
 /// How two numbers become one.
 #[derive(Debug, Clone, Copy)]
@@ -48,31 +62,12 @@ enum Fold {
 }
 
 impl Fold {
-    #[inline]
-    fn two(self, one: i64, other: i64) -> i64 {
-        match self {
-            // The engine's sums wrap, too.
-            Fold::Add => one.wrapping_add(other),
-            Fold::Least => one.min(other),
-            Fold::Most => one.max(other),
-        }
-    }
-
     /// What changes nothing.
     fn start(self) -> i64 {
         match self {
             Fold::Add => 0,
             Fold::Least => i64::MAX,
             Fold::Most => i64::MIN,
-        }
-    }
-
-    fn all(self, values: &[i64]) -> i64 {
-        // One loop for each, so that the compiler can use wide registers.
-        match self {
-            Fold::Add => values.iter().fold(0, |sum, &value| sum.wrapping_add(value)),
-            Fold::Least => values.iter().fold(i64::MAX, |least, &value| least.min(value)),
-            Fold::Most => values.iter().fold(i64::MIN, |most, &value| most.max(value)),
         }
     }
 }
@@ -91,7 +86,7 @@ impl Sum {
         };
         let kind = match (fold, argument) {
             (Some(fold), Some(kind)) if is_long(kind) => {
-                Kind::Numbers { fold, kind: kind.clone(), groups: Vec::new() }
+                Kind::Numbers { fold, kind: kind.clone(), groups: Numbers::default() }
             }
             _ if function.fun().name() == "count" && arguments.len() == 1 => {
                 let literal = arguments[0].downcast_ref::<Literal>();
@@ -121,10 +116,18 @@ impl Sum {
                 Ok(())
             }
             Kind::Numbers { fold, groups, .. } => {
-                groups.resize(count, None);
                 let values = values.first().and_then(|array| Some((array, longs(array)?)));
                 let (array, values) = values.ok_or_else(|| internal!("a sum over no numbers"))?;
-                fold_rows(*fold, groups, array, values, rows);
+                let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0);
+                let start = fold.start();
+                groups.grow(count, start, nulls.is_some());
+                // A loop for each, so that none has to choose row by row.
+                match fold {
+                    // The engine's sums wrap, too.
+                    Fold::Add => groups.add(values, nulls, rows, start, i64::wrapping_add),
+                    Fold::Least => groups.add(values, nulls, rows, start, i64::min),
+                    Fold::Most => groups.add(values, nulls, rows, start, i64::max),
+                }
                 Ok(())
             }
             Kind::Engine { groups } => {
@@ -150,7 +153,8 @@ impl Sum {
                 Ok(vec![Arc::new(Int64Array::from(std::mem::take(counts)))])
             }
             Kind::Numbers { kind, groups, .. } => {
-                let numbers = Int64Array::from(std::mem::take(groups));
+                let Numbers { values, there } = std::mem::take(groups);
+                let numbers = Int64Array::new(values.into(), there.map(Into::into));
                 Ok(vec![cast(&numbers, kind)?])
             }
             Kind::Engine { .. } => self.engine.state(EmitTo::All),
@@ -169,7 +173,7 @@ impl Sum {
     pub(super) fn bytes(&self) -> usize {
         match &self.kind {
             Kind::Count { counts, .. } => counts.capacity() * size_of::<i64>(),
-            Kind::Numbers { groups, .. } => groups.capacity() * size_of::<Option<i64>>(),
+            Kind::Numbers { groups, .. } => groups.values.capacity() * size_of::<(i64, bool)>(),
             Kind::Engine { groups } => groups.capacity() * size_of::<usize>() + self.engine.size(),
         }
     }
@@ -202,6 +206,10 @@ fn count_rows(counts: &mut [i64], array: Option<&ArrayRef>, rows: &Rows<'_>) {
                 counts[*group] += there as i64;
             }
         }
+        (Rows::Each(each), None) if counts.len() <= FEW => {
+            let ones = each.iter().map(|&group| (group, 1));
+            lanes(counts, ones, 0, i64::wrapping_add);
+        }
         (Rows::Each(each), None) => each.iter().for_each(|&group| counts[group] += 1),
         (Rows::Each(each), Some(nulls)) => {
             for (&group, there) in each.iter().zip(nulls.iter()) {
@@ -211,39 +219,80 @@ fn count_rows(counts: &mut [i64], array: Option<&ArrayRef>, rows: &Rows<'_>) {
     }
 }
 
-fn fold_rows(
-    fold: Fold,
-    groups: &mut [Option<i64>],
-    array: &ArrayRef,
-    values: &[i64],
-    rows: &Rows<'_>,
+/// Adds rows to groups that are [few](FEW).
+#[inline(always)]
+fn lanes(
+    groups: &mut [i64],
+    rows: impl ExactSizeIterator<Item = (usize, i64)>,
+    start: i64,
+    two: impl Fn(i64, i64) -> i64 + Copy,
 ) {
-    let mut one = |group: usize, value: i64| {
-        let so_far = groups[group].unwrap_or_else(|| fold.start());
-        groups[group] = Some(fold.two(so_far, value));
-    };
-    match (rows, array.nulls().filter(|nulls| nulls.null_count() > 0)) {
-        (Rows::Runs(runs), None) => {
-            for (group, run) in *runs {
-                one(*group, fold.all(&values[run.clone()]));
-            }
+    let mut lanes: Lanes = [[start; FEW]; 4];
+    for (row, (group, value)) in rows.enumerate() {
+        let so_far = &mut lanes[row % 4][group % FEW];
+        *so_far = two(*so_far, value);
+    }
+    for lane in lanes {
+        for (group, value) in groups.iter_mut().zip(lane) {
+            *group = two(*group, value);
         }
-        (Rows::Runs(runs), Some(nulls)) => {
-            for (group, run) in *runs {
-                for row in run.clone().filter(|&row| nulls.is_valid(row)) {
-                    one(*group, values[row]);
+    }
+}
+
+impl Numbers {
+    /// Makes room for new groups; from the first null on, what has no number is told apart.
+    fn grow(&mut self, count: usize, start: i64, nulls: bool) {
+        if nulls && self.there.is_none() {
+            self.there = Some(vec![true; self.values.len()]);
+        }
+        self.values.resize(count, start);
+        if let Some(there) = &mut self.there {
+            there.resize(count, false);
+        }
+    }
+
+    fn add(
+        &mut self,
+        values: &[i64],
+        nulls: Option<&NullBuffer>,
+        rows: &Rows<'_>,
+        start: i64,
+        two: impl Fn(i64, i64) -> i64 + Copy,
+    ) {
+        if let (Rows::Each(each), None, None) = (rows, nulls, &self.there)
+            && self.values.len() <= FEW
+        {
+            let rows = each.iter().copied().zip(values.iter().copied());
+            return lanes(&mut self.values, rows, start, two);
+        }
+        let mut one = |group: usize, value: i64| {
+            self.values[group] = two(self.values[group], value);
+            if let Some(there) = &mut self.there {
+                there[group] = true;
+            }
+        };
+        let is_there = |row: usize| nulls.is_none_or(|nulls| nulls.is_valid(row));
+        match rows {
+            Rows::Runs(runs) if nulls.is_none() => {
+                for (group, run) in *runs {
+                    let run = &values[run.clone()];
+                    if let Some(all) = run.iter().copied().reduce(two) {
+                        one(*group, all);
+                    }
                 }
             }
-        }
-        (Rows::Each(each), None) => {
-            for (&group, &value) in each.iter().zip(values) {
-                one(group, value);
+            Rows::Runs(runs) => {
+                for (group, run) in *runs {
+                    for row in run.clone().filter(|&row| is_there(row)) {
+                        one(*group, values[row]);
+                    }
+                }
             }
-        }
-        (Rows::Each(each), Some(nulls)) => {
-            for ((&group, &value), there) in each.iter().zip(values).zip(nulls.iter()) {
-                if there {
-                    one(group, value);
+            Rows::Each(each) => {
+                for (row, (&group, &value)) in each.iter().zip(values).enumerate() {
+                    if is_there(row) {
+                        one(group, value);
+                    }
                 }
             }
         }

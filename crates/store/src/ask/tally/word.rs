@@ -131,7 +131,7 @@ impl Column<'_> {
     ) -> &'a [u128] {
         if self.nulls.is_none()
             && let Values::Text(array, _) = self.values
-            && array.views().iter().all(|&view| view as u32 <= SHORT)
+            && array.views().iter().fold(0, |most, &view| most.max(view as u32)) <= SHORT
         {
             return array.views();
         }
