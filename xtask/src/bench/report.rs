@@ -15,7 +15,7 @@ use super::measured::{self, Row, Target};
 use crate::install;
 use crate::place::{cargo, root, run as start, target};
 
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 7;
 /// Calls of a trace, and the seconds and MiB that its report may take.
 const TRACES: [(&str, f64, f64); 2] = [("10000000", 8.0, 1024.0), ("100000000", 60.0, 2048.0)];
 /// Drishti's processor time over ours.
