@@ -35,7 +35,7 @@ const PROBE: usize = 1 << 20;
 const ALONE: std::ffi::c_int = 8 << 20;
 
 /// Lets the heap grow by much at once, in large pages where the system has them: for who will soon need memory for a whole job.
-/// Each small page costs its first use an interruption, and together these were a third of the time that a report took. Memory that
+/// Each small page costs its first use an interruption, and together these were a quarter to a third of the time that a report took. Memory that
 /// is not used stays with the system. To be called by the first thread, whose heap this is.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub fn widen() {
