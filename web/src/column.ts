@@ -1,12 +1,15 @@
 // Unpacks the columns of a report. All of them lie in one gzip stream; within a column all
 // lowest bytes come first, then all second bytes, and so on, because equal bytes side by side
-// compress several times better. Zeros at the end of a column are left out.
+// compress several times better. Zeros at the end of a column are left out. Where values repeat for
+// long, the runs are stored: a value of each, then the length of each.
 
 import type { ColumnPlace } from "./model";
 
 export type Numbers = Uint8Array | Uint16Array | Uint32Array | Float32Array | Float64Array;
 
 const WIDTH = { u8: 1, u16: 2, u32: 4, u64: 8, f32: 4, ticks: 4 } as const;
+/** Bytes of a run's length. */
+const LENGTH = 2;
 
 export class Columns {
   #bytes: Uint8Array;
@@ -32,18 +35,19 @@ export class Columns {
 
 /** Decodes one column. */
 export function unpack(bytes: Uint8Array, place: ColumnPlace): Numbers {
-  const { at, count, kept } = place;
-  const end = at + kept * WIDTH[place.type];
-  if (end > bytes.length) throw new Error("the report is cut short");
-  const plane = (n: number) => bytes.subarray(at + n * kept, at + (n + 1) * kept);
+  const { at, kept, runs } = place;
+  const width = WIDTH[place.type], stored = runs ?? kept;
+  if (at + stored * (width + (runs === undefined ? 0 : LENGTH)) > bytes.length) throw new Error("the report is cut short");
+  const plane = (n: number) => bytes.subarray(at + n * stored, at + (n + 1) * stored);
+  if (runs === undefined) return decode(place, plane, place.count);
+  return repeated(decode(place, plane, runs), pairs(plane, width, runs), place.count);
+}
+
+/** So many values from the planes of their bytes; those that are not stored are zero. */
+function decode(place: ColumnPlace, plane: (n: number) => Uint8Array, count: number): Numbers {
   switch (place.type) {
     case "u8": { const out = new Uint8Array(count); out.set(plane(0)); return out; }
-    case "u16": {
-      const low = plane(0), high = plane(1);
-      const out = new Uint16Array(count);
-      for (let i = 0; i < kept; i++) out[i] = low[i]! | high[i]! << 8;
-      return out;
-    }
+    case "u16": return pairs(plane, 0, count);
     case "f32": return new Float32Array(words(plane, 0, count).buffer);
     case "u32": return summed(words(plane, 0, count), place.delta);
     case "ticks": return Float64Array.from(summed(words(plane, 0, count), place.delta), (v) => v * place.tick!);
@@ -52,6 +56,21 @@ export function unpack(bytes: Uint8Array, place: ColumnPlace): Numbers {
       return Float64Array.from(low, (v, i) => high[i]! * 2 ** 32 + v);
     }
   }
+}
+
+/** Each value as often as its run is long. */
+function repeated<T extends Numbers>(values: T, lengths: Uint16Array, count: number): T {
+  const out = new (values.constructor as new (count: number) => T)(count);
+  let from = 0;
+  for (let i = 0; i < lengths.length; i++) out.fill(values[i]!, from, from += lengths[i]!);
+  return out;
+}
+
+function pairs(plane: (n: number) => Uint8Array, first: number, count: number): Uint16Array {
+  const low = plane(first), high = plane(first + 1);
+  const out = new Uint16Array(count);
+  for (let i = 0; i < low.length; i++) out[i] = low[i]! | high[i]! << 8;
+  return out;
 }
 
 function words(plane: (n: number) => Uint8Array, first: number, count: number): Uint32Array {

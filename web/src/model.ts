@@ -132,5 +132,5 @@ export interface Report {
   columns: Record<string, ColumnPlace>;
 }
 
-/** Type, first byte, number of values and of those that are stored; `delta` where differences are. */
-export interface ColumnPlace { type: "u8" | "u16" | "u32" | "u64" | "f32" | "ticks"; at: number; count: number; kept: number; delta?: boolean; tick?: number }
+/** Type, first byte, number of values and of those that are stored, as `runs` of equal ones or all; `delta` where differences are. */
+export interface ColumnPlace { type: "u8" | "u16" | "u32" | "u64" | "f32" | "ticks"; at: number; count: number; kept: number; runs?: number; delta?: boolean; tick?: number }

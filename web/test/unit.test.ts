@@ -39,6 +39,14 @@ test("wide numbers keep their upper half", () => {
   assert.deepEqual([...unpack(bytes, { type: "u64", at: 0, count: 1, kept: 1 })], [1 + 2 * 2 ** 32]);
 });
 
+test("runs are unpacked to as many values as they are long", () => {
+  const bytes = Uint8Array.from([9, 7, 1, 2, 4, 2, 4, 0, 1, 0, 0, 0x80, 0x3f, 3, 0]);
+  const long = unpack(bytes, { type: "u16", at: 1, count: 300, kept: 262, runs: 2 });
+  assert.deepEqual([long.length, long[0], long[1], long[2], long[261], long[262]], [300, 0x0207, 0x0207, 0x0401, 0x0401, 0]);
+  assert.deepEqual([...unpack(bytes, { type: "f32", at: 9, count: 4, kept: 3, runs: 1 })], [1, 1, 1, 0]);
+  assert.throws(() => unpack(bytes, { type: "f32", at: 10, count: 4, kept: 3, runs: 1 }), /cut short/);
+});
+
 test("a column beyond the end is refused", () => {
   assert.throws(() => unpack(new Uint8Array(7), { type: "u64", at: 0, count: 1, kept: 1 }), /cut short/);
   assert.throws(() => new Columns(new Uint8Array(0), {}).get("x"), /no column x/);

@@ -1,11 +1,10 @@
 //! Ranks over time. A cell is the busiest rank of its row in its step, so that one busy rank
 //! among 100,000 is as bright as it would be alone.
 
-use std::ops::Range;
-
 use crate::{Direction, Layer};
 
-use super::span::{Span, Spans, Steps, add};
+use super::runs::Runs;
+use super::span::{Span, Spans, Steps, Sums};
 use super::{Basis, Budget};
 
 /// Ranks × time of one layer.
@@ -24,11 +23,11 @@ pub struct Grid {
     /// Share of a step that the busiest rank of the row spent reading, then writing; where bytes
     /// were counted, what it moved as a share of the most. 0 to 255, rounded up, row by row; here and below,
     /// what is not there is 0.
-    pub busy: [Vec<u8>; 2],
+    pub busy: [Runs<u8>; 2],
     /// That rank, counted from the row's first.
-    pub busiest: Vec<u16>,
+    pub busiest: Runs<u16>,
     /// Bytes of all ranks of the row, both ways.
-    pub bytes: Vec<f32>,
+    pub bytes: Runs<f32>,
     /// Records that were summed over ranks and so are not in here.
     pub summed: u64,
 }
@@ -51,12 +50,14 @@ impl Grid {
             ranks_per_row,
             rows,
             bins,
-            busy: [Vec::new(), Vec::new()],
-            busiest: Vec::new(),
-            bytes: Vec::new(),
+            busy: Default::default(),
+            busiest: Runs::default(),
+            bytes: Runs::default(),
             summed: 0,
         };
-        let mut rank = Row::new(end, bins);
+        let mut calls =
+            Calls { steps: Steps::new(end, bins), sums: [0; 2].map(|_| Sums::new(bins)) };
+        let mut row = Row::new(ranks_per_row > 1, bins);
         let mut whose = None;
         for span in spans.by_rank() {
             let Some(next) = span.rank else {
@@ -64,92 +65,90 @@ impl Grid {
                 continue;
             };
             if let Some(before) = whose.filter(|before| *before != next) {
-                grid.take(before, &mut rank);
+                row.take(before % ranks_per_row, &mut calls);
+                if before / ranks_per_row != next / ranks_per_row {
+                    grid.take((before / ranks_per_row) as usize, &mut row);
+                }
             }
             whose = Some(next);
-            rank.add(&span);
+            calls.add(&span);
         }
         if let Some(last) = whose {
-            grid.take(last, &mut rank);
+            row.take(last % ranks_per_row, &mut calls);
+            grid.take((last / ranks_per_row) as usize, &mut row);
         }
         Some(grid)
     }
 
-    /// Takes in what one rank did, and empties it.
-    fn take(&mut self, rank: u32, row: &mut Row) {
-        let first = (rank / self.ranks_per_row) as usize * self.bins;
-        let within = u16::try_from(rank % self.ranks_per_row).unwrap_or(u16::MAX);
-        let Some(used) = row.used.take() else { return };
-        let step = row.steps.step();
-        let place = Place { row: first..first + self.bins, used: used.clone() };
-        let [read, write] = row.busy.each_ref().map(|busy| &busy[used.clone()]);
-        if self.ranks_per_row > 1 {
-            let [before_read, before_write] = self.busy.each_mut().map(|busy| place.of(busy));
-            let before = before_read.iter().zip(before_write);
-            let now = read.iter().zip(write).zip(before);
-            for (((read, write), before), busiest) in now.zip(place.of(&mut self.busiest)) {
-                if level(read.max(*write) / step) > *before.0.max(before.1) {
-                    *busiest = within;
-                }
-            }
+    /// Takes in a row, and empties it.
+    fn take(&mut self, number: usize, row: &mut Row) {
+        let first = number * self.bins;
+        for (levels, used) in self.busy.iter_mut().zip(&mut row.levels) {
+            place(levels, first, used);
         }
-        for (levels, busy) in self.busy.iter_mut().zip([read, write]) {
-            if busy.iter().any(|busy| *busy > 0.0) {
-                let both = place.of(levels).iter_mut().zip(busy);
-                both.for_each(|(before, busy)| *before = level(busy / step).max(*before));
-            }
+        if row.shared {
+            place(&mut self.busiest, first, &mut row.busiest);
         }
-        let sums = place.of(&mut self.bytes).iter_mut().zip(&row.bytes[used.clone()]);
-        sums.for_each(|(sum, bytes)| *sum += *bytes as f32);
-        let [read, write] = &mut row.busy;
-        [read, write, &mut row.bytes].into_iter().for_each(|steps| steps[used.clone()].fill(0.0));
+        place(&mut self.bytes, first, &mut row.bytes);
     }
 }
 
-/// Where a rank's steps stand: its row, and the steps in it that hold anything.
-struct Place {
-    row: Range<usize>,
-    used: Range<usize>,
-}
-
-impl Place {
-    /// These cells; there are rows as far as any was used.
-    fn of<'a, T: Clone + Default>(&self, cells: &'a mut Vec<T>) -> &'a mut [T] {
-        if cells.len() < self.row.end {
-            cells.resize(self.row.end, T::default());
-        }
-        &mut cells[self.row.clone()][self.used.clone()]
+/// Puts the cells of a row where they belong, if there is anything in them, and empties them.
+fn place<T: Copy + Default + PartialEq>(cells: &mut Runs<T>, first: usize, row: &mut [T]) {
+    if row.iter().any(|value| *value != T::default()) {
+        cells.widen(first);
+        cells.extend(row);
+        row.fill(T::default());
     }
 }
 
-/// One rank while its calls are added.
-struct Row {
+/// The calls of one rank while they are added: reads, then writes.
+struct Calls {
     steps: Steps,
-    busy: [Vec<f64>; 2],
-    bytes: Vec<f64>,
-    /// The steps that hold anything, if any does.
-    used: Option<Range<usize>>,
+    sums: [Sums; 2],
+}
+
+impl Calls {
+    fn add(&mut self, span: &Span) {
+        let share = self.steps.share(span.start, span.end);
+        self.sums[usize::from(span.direction == Direction::Write)].add(&share, span);
+    }
+}
+
+/// One row while its ranks are taken in.
+struct Row {
+    /// Whether it has more ranks than one.
+    shared: bool,
+    levels: [Vec<u8>; 2],
+    busiest: Vec<u16>,
+    bytes: Vec<f32>,
 }
 
 impl Row {
-    fn new(end: f64, bins: usize) -> Row {
-        Row {
-            steps: Steps::new(end, bins),
-            busy: [vec![0.0; bins], vec![0.0; bins]],
-            bytes: vec![0.0; bins],
-            used: None,
-        }
+    fn new(shared: bool, bins: usize) -> Row {
+        let levels = [vec![0; bins], vec![0; bins]];
+        Row { shared, levels, busiest: vec![0; bins], bytes: vec![0.0; bins] }
     }
 
-    fn add(&mut self, span: &Span) {
-        let shares = self.steps.share(span.start, span.end);
-        add(&mut self.busy[usize::from(span.direction == Direction::Write)], shares, span.busy);
-        add(&mut self.bytes, shares, span.bytes);
-        let (first, behind) = (shares.0, shares.0 + shares.1.len());
-        self.used = Some(match &self.used {
-            Some(used) => used.start.min(first)..used.end.max(behind),
-            None => first..behind,
-        });
+    /// Takes in what one rank did, the row's first being 0, and empties it.
+    fn take(&mut self, rank: u32, calls: &mut Calls) {
+        let rank = u16::try_from(rank).unwrap_or(u16::MAX);
+        let step = calls.steps.step();
+        for (way, sums) in calls.sums.iter_mut().enumerate() {
+            sums.drain(|steps, [busy, bytes]| {
+                let level = level(busy / step);
+                self.bytes[steps.clone()].iter_mut().for_each(|sum| *sum += bytes as f32);
+                let [read, write] = self.levels.each_mut().map(|levels| &mut levels[steps.clone()]);
+                if self.shared {
+                    let before = read.iter().zip(write.iter()).zip(&mut self.busiest[steps]);
+                    for ((read, write), busiest) in before {
+                        *busiest = if level > *read.max(write) { rank } else { *busiest };
+                    }
+                }
+                let levels = if way == 0 { read } else { write };
+                levels.iter_mut().for_each(|before| *before = level.max(*before));
+            });
+        }
     }
 }
 
@@ -186,11 +185,12 @@ mod tests {
         let [grid] = &detail.grids[..] else { panic!("one layer was traced") };
         assert_eq!((grid.ranks_per_row, grid.rows, grid.bins), (196, 511, 1024));
         let cell = 77_777 / 196 * 1024 + 563;
-        assert_eq!((grid.busy[1][cell], u32::from(grid.busiest[cell])), (255, 77_777 % 196));
-        let hot = grid.busy[1].iter().filter(|level| **level == 255).count();
+        let (writing, busiest) = (grid.busy[1].values(), grid.busiest.values());
+        assert_eq!((writing[cell], u32::from(busiest[cell])), (255, 77_777 % 196));
+        let hot = writing.iter().filter(|level| **level == 255).count();
         // Ten seconds of a hundred in 1,024 steps: 101 whole ones and two cut by its ends.
         assert_eq!(hot, 102);
-        assert!(grid.busy[0].iter().all(|level| *level == 0));
+        assert!(grid.busy[0].is_empty());
     }
 
     #[test]
@@ -204,7 +204,7 @@ mod tests {
         let detail = Detail::of(&job, SMALL);
         let [grid] = &detail.grids[..] else { panic!("one layer was used") };
         assert_eq!((grid.rows, grid.summed), (2, 1));
-        assert_eq!(grid.busy[0], [0, 0, 0, 0, 128, 128, 128, 128]);
+        assert_eq!(grid.busy[0].values(), [0, 0, 0, 0, 128, 128, 128, 128]);
     }
 
     #[test]
@@ -214,7 +214,7 @@ mod tests {
         (usage.write.calls, usage.write.seconds, usage.write.span) = (1, 3.0, (0.0, 0.5));
         job.usages.push(usage);
         let detail = Detail::of(&job, SMALL);
-        assert_eq!(detail.grids[0].busy[1], [255, 255, 255, 0]);
+        assert_eq!(detail.grids[0].busy[1].values(), [255, 255, 255, 0]);
     }
 
     #[test]
@@ -227,7 +227,7 @@ mod tests {
         let detail = Detail::of(&job, SMALL);
         let [grid] = &detail.grids[..] else { panic!("one layer was counted") };
         assert_eq!((grid.basis, grid.rows, grid.bins), (Basis::Counted, 2, 4));
-        assert_eq!(grid.busy[1], [255, 0, 128, 0, 0, 64, 0, 0]);
+        assert_eq!(grid.busy[1].values(), [255, 0, 128, 0, 0, 64, 0, 0]);
         assert_eq!(detail.timeline.lanes[0].bytes, [50.0, 50.0, 12.5, 12.5, 25.0, 25.0, 0.0, 0.0]);
     }
 
@@ -238,6 +238,6 @@ mod tests {
         job.trace.push(call(u32::MAX - 1, 0.0, 4.0));
         let detail = Detail::of(&job, SMALL);
         assert_eq!(detail.grids[0].rows, 4);
-        assert_eq!(detail.grids[0].busy[1][12..], [255; 4]);
+        assert_eq!(detail.grids[0].busy[1].values()[12..], [255; 4]);
     }
 }

@@ -12,6 +12,7 @@ mod grid;
 mod mark;
 mod node;
 mod opening;
+mod runs;
 mod span;
 mod target;
 mod timeline;
@@ -21,6 +22,7 @@ pub use grid::Grid;
 pub use mark::{Marks, Origin};
 pub use node::Nodes;
 pub use opening::Openings;
+pub use runs::Runs;
 pub use target::{Servers, Target, Targets};
 pub use timeline::{Lane, Timeline};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Budget;
-use super::span::{Steps, add_narrow};
+use super::span::Steps;
 use crate::{Direction, Job, Layer};
 
 /// What each node did.
@@ -42,7 +42,7 @@ impl Nodes {
         let per_row = hosts.len().div_ceil(budget.rows).max(1);
         let bins = (budget.bins / 4).max(1);
         let cells = hosts.len().div_ceil(per_row) * bins;
-        let mut steps = Steps::new(end, bins);
+        let steps = Steps::new(end, bins);
         let mut bytes = [vec![0.0; cells], vec![0.0; cells]];
         let mut calls = bytes.clone();
         for row in job.trace.rows().filter(|row| row.layer == layer) {
@@ -50,8 +50,8 @@ impl Nodes {
             let (way, from) =
                 (usize::from(row.direction == Direction::Write), host / per_row * bins);
             calls[way][from + steps.place(row.start)] += 1.0;
-            let shares = steps.share(row.start, row.end);
-            add_narrow(&mut bytes[way][from..], shares, row.length as f64);
+            let share = steps.share(row.start, row.end);
+            share.add(&mut bytes[way][from..], row.length as f64);
         }
         Some(Nodes { layer, hosts, per_row, bins, bytes, calls })
     }

@@ -1,6 +1,8 @@
 //! Times in which a rank was busy: from the trace; where a layer was not traced, from bytes that
 //! were counted over time; else from counters.
 
+use std::ops::Range;
+
 use crate::{Direction, Heatmap, Job, Layer, Run, Trace, TraceRow, Usage};
 
 use super::Basis;
@@ -159,20 +161,16 @@ fn counted(heatmaps: &[Heatmap], layer: Layer) -> (Vec<(u32, u32, Direction)>, u
 }
 
 /// Equal steps of time, over which spans are shared out.
+#[derive(Clone, Copy)]
 pub(super) struct Steps {
     step: f64,
-    /// How long each is: the borders are rounded, so not all are alike.
-    lengths: Vec<f64>,
-    /// Of the span that was shared out last.
-    parts: Vec<f64>,
+    last: usize,
 }
 
 impl Steps {
     /// So many from 0 to `end`.
     pub(super) fn new(end: f64, steps: usize) -> Steps {
-        let step = end / steps as f64;
-        let lengths = (0..steps).map(|at| (at + 1) as f64 * step - at as f64 * step).collect();
-        Steps { step, lengths, parts: Vec::with_capacity(steps) }
+        Steps { step: end / steps as f64, last: steps.saturating_sub(1) }
     }
 
     /// Seconds in each.
@@ -183,57 +181,190 @@ impl Steps {
     /// The step that a time falls into; of times outside, the first or the last.
     pub(super) fn place(&self, time: f64) -> usize {
         // A float beyond the range of usize becomes its largest value, and then the last step.
-        ((time / self.step).max(0.0) as usize).min(self.lengths.len().saturating_sub(1))
+        ((time / self.step).max(0.0) as usize).min(self.last)
     }
 
-    /// The first step that a span falls into, and the parts of the span in that one and those behind, which sum to one.
-    pub(super) fn share(&mut self, start: f64, end: f64) -> (usize, &[f64]) {
+    /// The parts of a span in the steps that it falls into.
+    pub(super) fn share(&self, start: f64, end: f64) -> Share {
         let (from, to) = (self.place(start), self.place(end));
         let length = end - start;
-        self.parts.clear();
         if from == to || length <= 0.0 {
-            self.parts.push(1.0);
-            return (from, &self.parts);
+            return Share { from, to: from, first: 1.0, whole: 0.0, last: 0.0 };
         }
         let part = |time: f64| (time / length).clamp(0.0, 1.0);
-        self.parts.push(part((from + 1) as f64 * self.step - start));
-        self.parts.extend(self.lengths[from + 1..to].iter().map(|whole| part(*whole)));
-        self.parts.push(part(end - to as f64 * self.step));
-        (from, &self.parts)
+        let first = part((from + 1) as f64 * self.step - start);
+        let last = part(end - to as f64 * self.step);
+        Share { from, to, first, whole: part(self.step), last }
     }
 }
 
-/// Adds shares of something to the steps that they fall into.
-pub(super) fn add(steps: &mut [f64], (first, parts): (usize, &[f64]), all: f64) {
-    steps[first..].iter_mut().zip(parts).for_each(|(sum, part)| *sum += all * part);
+/// How a span is shared out over steps of time; the parts sum to one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Share {
+    /// The first step and the last.
+    from: usize,
+    to: usize,
+    first: f64,
+    /// In each step between the two.
+    whole: f64,
+    last: f64,
 }
 
-/// The same where sums are kept in single precision.
-pub(super) fn add_narrow(steps: &mut [f32], (first, parts): (usize, &[f64]), all: f64) {
-    steps[first..].iter_mut().zip(parts).for_each(|(sum, part)| *sum += (all * part) as f32);
+impl Share {
+    /// Adds something to the steps that it falls into.
+    pub(super) fn add(&self, steps: &mut [f32], all: f64) {
+        steps[self.from] += (all * self.first) as f32;
+        if self.from < self.to {
+            let whole = (all * self.whole) as f32;
+            steps[self.from + 1..self.to].iter_mut().for_each(|sum| *sum += whole);
+            steps[self.to] += (all * self.last) as f32;
+        }
+    }
+}
+
+/// Seconds and bytes in steps of time while spans are added. Of a span, only where it begins and ends is noted: one
+/// that covers a thousand steps costs no more than a short one.
+pub(super) struct Sums {
+    notes: Vec<Note>,
+    /// A bit for each step with a note.
+    noted: Vec<u64>,
+}
+
+/// What is noted at a step.
+#[derive(Default, Clone, Copy)]
+struct Note {
+    /// What it has besides.
+    here: [f64; 2],
+    /// What it and each step behind have more than those before.
+    rise: [f64; 2],
+    /// Spans that make these rise.
+    open: i32,
+}
+
+impl Sums {
+    pub(super) fn new(steps: usize) -> Sums {
+        Sums { notes: vec![Note::default(); steps], noted: vec![0; steps.div_ceil(64)] }
+    }
+
+    fn note(&mut self, step: usize) -> &mut Note {
+        self.noted[step / 64] |= 1 << (step % 64);
+        &mut self.notes[step]
+    }
+
+    pub(super) fn add(&mut self, share: &Share, span: &Span) {
+        let all = [span.busy, span.bytes];
+        let each = |sums: &mut [f64; 2], part: f64| {
+            sums.iter_mut().zip(all).for_each(|(sum, all)| *sum += all * part);
+        };
+        each(&mut self.note(share.from).here, share.first);
+        if share.from == share.to {
+            return;
+        }
+        each(&mut self.note(share.to).here, share.last);
+        if share.from + 1 < share.to {
+            let begin = self.note(share.from + 1);
+            begin.open += 1;
+            each(&mut begin.rise, share.whole);
+            let end = &mut self.notes[share.to];
+            end.open -= 1;
+            each(&mut end.rise, -share.whole);
+        }
+    }
+
+    /// Gives steps with the seconds and bytes in each of them, where there are any, in order; and empties them.
+    pub(super) fn drain(&mut self, mut give: impl FnMut(Range<usize>, [f64; 2])) {
+        let (mut next, mut sums, mut open) = (0, [0.0; 2], 0);
+        for (word, bits) in self.noted.iter_mut().enumerate() {
+            let mut bits = std::mem::take(bits);
+            while bits != 0 {
+                let step = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                if open > 0 && next < step {
+                    give(next..step, sums);
+                }
+                let note = std::mem::take(&mut self.notes[step]);
+                open += note.open;
+                // Sums that rose and fell again are rounded; where nothing is left they are 0.
+                let left = if open > 0 { f64::INFINITY } else { 0.0 };
+                for (sum, rise) in sums.iter_mut().zip(note.rise) {
+                    *sum = (*sum + rise).clamp(0.0, left);
+                }
+                give(step..step + 1, [sums[0] + note.here[0], sums[1] + note.here[1]]);
+                next = step + 1;
+            }
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Steps;
+    use super::{Share, Span, Steps, Sums};
+    use crate::Direction;
 
     #[track_caller]
-    fn shares(start: f64, end: f64, first: usize, parts: &[f64]) {
-        assert_eq!(Steps::new(4.0, 4).share(start, end), (first, parts));
+    fn shares(start: f64, end: f64, want: [f32; 4]) {
+        let mut steps = [0.0; 4];
+        Steps::new(4.0, 4).share(start, end).add(&mut steps, 1.0);
+        assert_eq!(steps, want);
     }
 
     #[test]
     fn parts_fall_where_the_time_was_spent() {
-        shares(0.5, 2.5, 0, &[0.25, 0.5, 0.25]);
-        shares(0.5, 1.5, 0, &[0.5, 0.5]);
-        shares(1.25, 1.5, 1, &[1.0]);
-        shares(1.0, 1.0, 1, &[1.0]);
+        shares(0.5, 2.5, [0.25, 0.5, 0.25, 0.0]);
+        shares(0.5, 1.5, [0.5, 0.5, 0.0, 0.0]);
+        shares(1.25, 1.5, [0.0, 1.0, 0.0, 0.0]);
+        shares(1.0, 1.0, [0.0, 1.0, 0.0, 0.0]);
     }
 
     #[test]
     fn what_lies_outside_counts_at_the_border() {
-        shares(9.0, 10.0, 3, &[1.0]);
-        shares(-2.0, -1.0, 0, &[1.0]);
-        shares(3.0, 5.0, 3, &[1.0]);
+        shares(9.0, 10.0, [0.0, 0.0, 0.0, 1.0]);
+        shares(-2.0, -1.0, [1.0, 0.0, 0.0, 0.0]);
+        shares(3.0, 5.0, [0.0, 0.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn sums_are_those_of_all_spans_one_by_one() {
+        let steps = Steps::new(10.0, 200);
+        let mut sums = Sums::new(200);
+        let mut each = [[0.0f32; 200], [0.0; 200]];
+        let mut state = 7u64;
+        let mut chance = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 40) as f64 / (1u64 << 24) as f64
+        };
+        for _ in 0..100 {
+            let (start, length) = (chance() * 6.0, chance() * 2.0);
+            let (rank, direction, bytes) = (Some(0), Direction::Read, (chance() * 1e9).round());
+            let end = start + length;
+            let span = Span { rank, direction, start, end, bytes, busy: length };
+            let share: Share = steps.share(start, end);
+            sums.add(&share, &span);
+            share.add(&mut each[0], length);
+            share.add(&mut each[1], bytes);
+        }
+        let mut got = [[0.0f32; 200], [0.0; 200]];
+        sums.drain(|range, values| {
+            for (got, value) in got.iter_mut().zip(values) {
+                got[range.clone()].fill(value as f32);
+            }
+        });
+        for (got, want) in got.iter().flatten().zip(each.iter().flatten()) {
+            assert!((got - want).abs() <= want * 1e-5, "{got} {want}");
+        }
+        sums.drain(|range, values| panic!("{values:?} left at {range:?}"));
+    }
+
+    #[test]
+    fn nothing_is_left_where_no_span_is() {
+        let steps = Steps::new(8.0, 8);
+        let mut sums = Sums::new(8);
+        for (start, end, busy) in [(0.0, 3.5, 0.1), (0.5, 3.9, 1e9), (6.0, 6.5, 1.0)] {
+            let (rank, direction, bytes) = (None, Direction::Write, 0.3);
+            sums.add(&steps.share(start, end), &Span { rank, direction, start, end, bytes, busy });
+        }
+        let mut filled = Vec::new();
+        sums.drain(|range, _| filled.extend(range));
+        assert_eq!(filled, [0, 1, 2, 3, 6]);
     }
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use netra_event::RecordId;
 
 use super::Budget;
-use super::span::{Steps, add_narrow};
+use super::span::Steps;
 use crate::{Direction, Job, Layer, Layout, TraceRow};
 
 /// One target.
@@ -143,11 +143,11 @@ impl Filling {
             *self.spent.entry((at, row.rank)).or_default() += (row.end - row.start) * part;
             let (cells, bins) = (&mut self.targets.bytes[way], self.targets.bins);
             let from = at / self.targets.per_row * bins;
-            let shares = self.steps.share(row.start, row.end);
-            add_narrow(&mut cells[from..], shares, bytes as f64);
+            let share = self.steps.share(row.start, row.end);
+            share.add(&mut cells[from..], bytes as f64);
             if let Some(servers) = &mut self.targets.servers {
                 let from = self.server_of[at] / servers.per_row * bins;
-                add_narrow(&mut servers.bytes[way][from..], shares, bytes as f64);
+                share.add(&mut servers.bytes[way][from..], bytes as f64);
             }
         }
     }

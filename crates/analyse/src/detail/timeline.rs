@@ -3,7 +3,7 @@
 use crate::{Direction, Layer};
 
 use super::Basis;
-use super::span::{Spans, Steps, add};
+use super::span::{Spans, Steps, Sums};
 
 /// The whole job over time.
 #[derive(Debug, Clone)]
@@ -35,32 +35,25 @@ impl Lane {
         if end <= 0.0 || bins == 0 {
             return Vec::new();
         }
-        let mut steps = Steps::new(end, bins);
-        let mut busy = [vec![0.0; bins], vec![0.0; bins]];
-        let mut bytes = [vec![0.0; bins], vec![0.0; bins]];
+        let steps = Steps::new(end, bins);
+        let mut sums = [Sums::new(bins), Sums::new(bins)];
         for span in spans.by_rank() {
-            let way = usize::from(span.direction == Direction::Write);
-            let shares = steps.share(span.start, span.end);
-            add(&mut busy[way], shares, span.busy);
-            add(&mut bytes[way], shares, span.bytes);
+            let share = steps.share(span.start, span.end);
+            sums[usize::from(span.direction == Direction::Write)].add(&share, &span);
         }
-        let lanes = Direction::BOTH.into_iter().zip(busy.iter().zip(&bytes));
-        lanes
-            .filter(|(_, (busy, _))| busy.iter().any(|seconds| *seconds > 0.0))
-            .map(|(direction, (busy, bytes))| Lane {
-                layer: spans.layer,
-                direction,
-                basis: spans.basis,
-                busy: narrow(busy),
-                bytes: narrow(bytes),
-            })
-            .collect()
+        let lanes = Direction::BOTH.into_iter().zip(sums).map(|(direction, mut sums)| {
+            let (layer, basis) = (spans.layer, spans.basis);
+            let (busy, bytes) = (vec![0.0; bins], vec![0.0; bins]);
+            let mut lane = Lane { layer, direction, basis, busy, bytes };
+            // Summed in double precision, kept in single: a picture shows three digits.
+            sums.drain(|steps, [busy, bytes]| {
+                lane.busy[steps.clone()].fill(busy as f32);
+                lane.bytes[steps].fill(bytes as f32);
+            });
+            lane
+        });
+        lanes.filter(|lane| lane.busy.iter().any(|seconds| *seconds > 0.0)).collect()
     }
-}
-
-/// Summed in double precision, kept in single: a picture shows three digits.
-fn narrow(values: &[f64]) -> Vec<f32> {
-    values.iter().map(|value| *value as f32).collect()
 }
 
 #[cfg(test)]

@@ -67,15 +67,11 @@ fn timeline<W: Write>(json: Out<'_, '_, W>, detail: &Detail, columns: &mut Colum
 fn grid<W: Write>(json: Out<'_, '_, W>, grid: &Grid, columns: &mut Columns) -> Result<()> {
     let name = |part: &str| format!("grid.{}.{part}", grid.layer.name());
     let cells = grid.rows * grid.bins;
-    for direction in Direction::BOTH {
-        columns
-            .u8s(&name(direction.verb()), &grid.busy[usize::from(direction == Direction::Write)]);
-        columns.widen(cells);
+    for (direction, busy) in Direction::BOTH.into_iter().zip(&grid.busy) {
+        columns.u8_runs(&name(direction.verb()), cells, busy);
     }
-    columns.u16s(&name("busiest"), &grid.busiest);
-    columns.widen(cells);
-    columns.f32s(&name("bytes"), &grid.bytes);
-    columns.widen(cells);
+    columns.u16_runs(&name("busiest"), cells, &grid.busiest);
+    columns.f32_runs(&name("bytes"), cells, &grid.bytes);
     json.open('{')?;
     for (key, value) in [("layer", grid.layer.name()), ("basis", grid.basis.name())] {
         json.key(key)?;
