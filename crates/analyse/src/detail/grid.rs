@@ -95,7 +95,8 @@ impl Grid {
 
 /// Puts the cells of a row where they belong, if there is anything in them, and empties them.
 fn place<T: Copy + Default + PartialEq>(cells: &mut Runs<T>, first: usize, row: &mut [T]) {
-    if row.iter().any(|value| *value != T::default()) {
+    // Without a way out of the loop, many are compared at once.
+    if row.iter().fold(false, |any, value| any | (*value != T::default())) {
         cells.widen(first);
         cells.extend(row);
         row.fill(T::default());
