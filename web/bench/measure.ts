@@ -85,7 +85,8 @@ async function measure(page: Page, kind: string, file: string): Promise<Measured
 
 const [kind, ...files] = process.argv.slice(2);
 const home = mkdtempSync(join(tmpdir(), "netra-bench-"));
-const quiet = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"];
+// Large pictures of Plotly's want WebGL, which a browser without a graphics card gives only when told to.
+const quiet = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-unsafe-swiftshader", "--no-first-run", "--disable-background-networking"];
 const browser = await chromium.launchPersistentContext(home, { executablePath: process.env["NETRA_CHROMIUM"] ?? "chromium", args: quiet, viewport: { width: 1400, height: 900 } });
 for (const file of files) {
   const page = await browser.newPage();
