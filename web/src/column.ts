@@ -1,15 +1,13 @@
-// Unpacks the columns of a report. All of them lie in one gzip stream; within a column all
-// lowest bytes come first, then all second bytes, and so on, because equal bytes side by side
-// compress several times better. Zeros at the end of a column are left out. Where values repeat for
-// long, the runs are stored: a value of each, then the length of each.
+// Unpacks the columns of a report. The bytes of a column are stored by weight, in planes: all lowest
+// ones, all second ones, and so on, because equal bytes side by side compress several times better.
+// Planes of noise are not compressed, those of zeros not stored, nor are zeros at the end of a column. Where values
+// repeat for long, the runs are stored: a value of each, and the length of each.
 
 import type { ColumnPlace } from "./model";
 
 export type Numbers = Uint8Array | Uint16Array | Uint32Array | Float32Array | Float64Array;
 
 const WIDTH = { u8: 1, u16: 2, u32: 4, u64: 8, f32: 4, ticks: 4 } as const;
-/** Bytes of a run's length. */
-const LENGTH = 2;
 
 export class Columns {
   #bytes: Uint8Array;
@@ -35,12 +33,16 @@ export class Columns {
 
 /** Decodes one column. */
 export function unpack(bytes: Uint8Array, place: ColumnPlace): Numbers {
-  const { at, kept, runs } = place;
-  const width = WIDTH[place.type], stored = runs ?? kept;
-  if (at + stored * (width + (runs === undefined ? 0 : LENGTH)) > bytes.length) throw new Error("the report is cut short");
-  const plane = (n: number) => bytes.subarray(at + n * stored, at + (n + 1) * stored);
+  const { kept, runs, planes } = place;
+  const stored = runs ?? kept;
+  const plane = (n: number) => {
+    const at = planes[n] ?? null;
+    if (at === null) return new Uint8Array(stored);
+    if (at + stored > bytes.length) throw new Error("the report is cut short");
+    return bytes.subarray(at, at + stored);
+  };
   if (runs === undefined) return decode(place, plane, place.count);
-  return repeated(decode(place, plane, runs), pairs(plane, width, runs), place.count);
+  return repeated(decode(place, plane, runs), pairs(plane, WIDTH[place.type], runs), place.count);
 }
 
 /** So many values from the planes of their bytes; those that are not stored are zero. */
@@ -86,11 +88,21 @@ function summed(values: Uint32Array, delta: boolean | undefined): Uint32Array {
   return values;
 }
 
-/** The packed part of the page: base64 of gzip. */
-export async function inflate(base64: string): Promise<Uint8Array> {
-  const text = atob(base64.trim());
-  const packed = new Uint8Array(text.length);
-  for (let i = 0; i < text.length; i++) packed[i] = text.charCodeAt(i);
+/** The packed part of the page: what is not compressed, and what is; both in base64. */
+export async function inflate(text: string): Promise<Uint8Array> {
+  const [noise, packed] = text.trim().split(".").map(bytesOf);
+  if (!noise || !packed) throw new Error("the report is cut short");
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+  const rest = new Uint8Array(await new Response(stream).arrayBuffer());
+  const all = new Uint8Array(noise.length + rest.length);
+  all.set(noise);
+  all.set(rest, noise.length);
+  return all;
+}
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
 }

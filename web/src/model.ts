@@ -132,5 +132,5 @@ export interface Report {
   columns: Record<string, ColumnPlace>;
 }
 
-/** Type, first byte, number of values and of those that are stored, as `runs` of equal ones or all; `delta` where differences are. */
-export interface ColumnPlace { type: "u8" | "u16" | "u32" | "u64" | "f32" | "ticks"; at: number; count: number; kept: number; runs?: number; delta?: boolean; tick?: number }
+/** Type, number of values and of those that are stored, as `runs` of equal ones or all; `delta` where differences are; where the bytes of each weight begin, nowhere if they are zero. */
+export interface ColumnPlace { type: "u8" | "u16" | "u32" | "u64" | "f32" | "ticks"; count: number; kept: number; runs?: number; delta?: boolean; tick?: number; planes: (number | null)[] }

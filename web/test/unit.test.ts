@@ -12,7 +12,7 @@ import { Image } from "../src/paint";
 import { answer, gathered, type Facts } from "../src/query";
 import { search } from "../src/marks";
 import { sizeBin } from "../src/raster";
-import type { View } from "../src/model";
+import type { ColumnPlace, View } from "../src/model";
 import type { Cell, Percentiles, Update } from "../src/live/model";
 import { History, percentile, sum } from "../src/live/history";
 import { trust } from "../src/live/strip";
@@ -21,40 +21,46 @@ import { duration } from "../src/live/words";
 
 test("columns are unpacked from planes of bytes", () => {
   const bytes = Uint8Array.of(2, 4, 1, 3, 5, 2, 0xff, 0, 0, 0xff, 0, 0, 0xff, 0, 0, 0xff);
-  assert.deepEqual([...unpack(bytes, { type: "u16", at: 0, count: 2, kept: 2 })], [0x0102, 0x0304]);
-  assert.deepEqual([...unpack(bytes, { type: "u32", at: 4, count: 3, kept: 3, delta: true })], [5, 7, 6]);
-  assert.deepEqual([...unpack(bytes, { type: "ticks", at: 4, count: 3, kept: 3, delta: true, tick: 0.5 })], [2.5, 3.5, 3]);
+  const planes = [4, 7, 10, 13];
+  assert.deepEqual([...unpack(bytes, { type: "u16", count: 2, kept: 2, planes: [0, 2] })], [0x0102, 0x0304]);
+  assert.deepEqual([...unpack(bytes, { type: "u32", count: 3, kept: 3, delta: true, planes })], [5, 7, 6]);
+  assert.deepEqual([...unpack(bytes, { type: "ticks", count: 3, kept: 3, delta: true, tick: 0.5, planes })], [2.5, 3.5, 3]);
 });
 
 test("what is not stored of a column is zero", () => {
-  const bytes = Uint8Array.of(2, 4, 1, 3, 5, 0, 0, 0);
-  assert.deepEqual([...unpack(bytes, { type: "u8", at: 0, count: 3, kept: 1 })], [2, 0, 0]);
-  assert.deepEqual([...unpack(bytes, { type: "u16", at: 0, count: 4, kept: 2 })], [0x0102, 0x0304, 0, 0]);
-  assert.deepEqual([...unpack(bytes, { type: "f32", at: 0, count: 2, kept: 0 })], [0, 0]);
-  assert.deepEqual([...unpack(bytes, { type: "u32", at: 4, count: 3, kept: 1, delta: true })], [5, 5, 5]);
+  const bytes = Uint8Array.of(2, 4, 1, 3, 5);
+  assert.deepEqual([...unpack(bytes, { type: "u8", count: 3, kept: 1, planes: [0] })], [2, 0, 0]);
+  assert.deepEqual([...unpack(bytes, { type: "u8", count: 2, kept: 0, planes: [null] })], [0, 0]);
+  assert.deepEqual([...unpack(bytes, { type: "u16", count: 4, kept: 2, planes: [0, 2] })], [0x0102, 0x0304, 0, 0]);
+  assert.deepEqual([...unpack(bytes, { type: "u16", count: 2, kept: 2, planes: [null, 2] })], [0x0100, 0x0300]);
+  assert.deepEqual([...unpack(bytes, { type: "f32", count: 2, kept: 0, planes: [null, null, null, null] })], [0, 0]);
+  assert.deepEqual([...unpack(bytes, { type: "u32", count: 3, kept: 1, delta: true, planes: [4, null, null, null] })], [5, 5, 5]);
 });
 
 test("wide numbers keep their upper half", () => {
-  const bytes = Uint8Array.of(1, 0, 0, 0, 2, 0, 0, 0);
-  assert.deepEqual([...unpack(bytes, { type: "u64", at: 0, count: 1, kept: 1 })], [1 + 2 * 2 ** 32]);
+  const planes = [1, null, null, null, 0, null, null, null];
+  assert.deepEqual([...unpack(Uint8Array.of(2, 1), { type: "u64", count: 1, kept: 1, planes })], [1 + 2 * 2 ** 32]);
 });
 
 test("runs are unpacked to as many values as they are long", () => {
-  const bytes = Uint8Array.from([9, 7, 1, 2, 4, 2, 4, 0, 1, 0, 0, 0x80, 0x3f, 3, 0]);
-  const long = unpack(bytes, { type: "u16", at: 1, count: 300, kept: 262, runs: 2 });
+  const bytes = Uint8Array.from([9, 7, 1, 2, 4, 2, 4, 0, 1, 0x80, 0x3f, 3]);
+  const long = unpack(bytes, { type: "u16", count: 300, kept: 262, runs: 2, planes: [1, 3, 5, 7] });
   assert.deepEqual([long.length, long[0], long[1], long[2], long[261], long[262]], [300, 0x0207, 0x0207, 0x0401, 0x0401, 0]);
-  assert.deepEqual([...unpack(bytes, { type: "f32", at: 9, count: 4, kept: 3, runs: 1 })], [1, 1, 1, 0]);
-  assert.throws(() => unpack(bytes, { type: "f32", at: 10, count: 4, kept: 3, runs: 1 }), /cut short/);
+  const one: ColumnPlace = { type: "f32", count: 4, kept: 3, runs: 1, planes: [null, null, 9, 10, 11, null] };
+  assert.deepEqual([...unpack(bytes, one)], [1, 1, 1, 0]);
+  assert.throws(() => unpack(bytes, { ...one, planes: [null, null, 9, 10, 12, null] }), /cut short/);
 });
 
 test("a column beyond the end is refused", () => {
-  assert.throws(() => unpack(new Uint8Array(7), { type: "u64", at: 0, count: 1, kept: 1 }), /cut short/);
+  assert.throws(() => unpack(new Uint8Array(7), { type: "u64", count: 1, kept: 1, planes: [0, 1, 2, 3, 4, 5, 6, 7] }), /cut short/);
   assert.throws(() => new Columns(new Uint8Array(0), {}).get("x"), /no column x/);
 });
 
-test("the packed part is base64 of gzip", async () => {
-  assert.deepEqual([...await inflate("\nH4sIAAAAAAACA2NkYgYAHYC8VQMAAAA=\n")], [1, 2, 3]);
-  await assert.rejects(inflate("H4sI"));
+test("the packed part is bytes as they are, and gzip; both in base64", async () => {
+  assert.deepEqual([...await inflate("\nBwg=.H4sIAAAAAAACA2NkYgYAHYC8VQMAAAA=\n")], [7, 8, 1, 2, 3]);
+  assert.deepEqual([...await inflate(".H4sIAAAAAAACA2NkYgYAHYC8VQMAAAA=")], [1, 2, 3]);
+  await assert.rejects(inflate("Bwg=.H4sI"));
+  await assert.rejects(inflate("H4sI"), /cut short/);
 });
 
 test("an address brings back what was chosen", () => {

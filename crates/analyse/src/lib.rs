@@ -34,7 +34,7 @@ pub use decode::Decoder;
 pub use gather::Gather;
 pub use job::{Also, Heatmap, Job, Layout, Mount, Opening, PartialModule, Threaded};
 pub use metric::Facts;
-pub use report::{Report, Setup, diagnose, diagnose_with};
+pub use report::{Report, Setup, diagnose, diagnose_and_draw, diagnose_with};
 pub use threshold::{LIMITS, Limit, Ratio, Thresholds, Unit};
 pub use trace::{Direction, InOrder, Rows, Run, Trace, TraceRow};
 pub use trust::Trust;

@@ -3,8 +3,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use crate::detail::{Budget, Detail};
 use crate::insight::{Custom, Finding, Outcome, RULES, Source, group, lines, queries};
+use crate::pattern::parallel;
 use crate::{Facts, Job, Thresholds};
+
+/// Traced calls from which pictures are worth a thread of their own.
+const WORTH_DRAWING_ASIDE: usize = 1 << 13;
 
 /// Everything that is said about a job.
 #[derive(Debug, Clone)]
@@ -73,6 +78,17 @@ pub fn diagnose_with(job: &Job, setup: &Setup) -> Report {
         passed,
         silenced: setup.silenced.iter().cloned().collect(),
     }
+}
+
+/// The same, and at the same time what a page shows of the job: neither needs the other.
+#[must_use]
+pub fn diagnose_and_draw(job: &Job, setup: &Setup, budget: Budget) -> (Report, Detail) {
+    let (detail, report) = parallel::both(
+        job.trace.len() >= WORTH_DRAWING_ASIDE,
+        || Detail::of(job, budget),
+        || diagnose_with(job, setup),
+    );
+    (report, detail)
 }
 
 #[cfg(test)]

@@ -13,9 +13,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use netra_analyse::detail::{Budget, Detail};
 use netra_analyse::{
-    Aside, Direction, Frame, FunctionUse, Heatmap, Job, Layer, Layout, Opening, Place, Thresholds,
-    TraceRow, Usage, diagnose,
+    Aside, Direction, Frame, FunctionUse, Heatmap, Job, Layer, Layout, Opening, Place, Setup,
+    Thresholds, TraceRow, Usage, diagnose, diagnose_and_draw,
 };
 use netra_darshan::read::Log;
 use netra_event::{Function, Module, Rank, RecordId, Seconds};
@@ -207,13 +208,13 @@ fn root() -> PathBuf {
 /// Writes a page and its report for machines.
 fn make(folder: &Path, name: &str, job: &Job) -> String {
     let limit = Thresholds::default();
-    let found = diagnose(job, &limit, &BTreeSet::new());
+    let found = diagnose_and_draw(job, &Setup::default(), Budget::default());
     let mut page = Vec::new();
     let mut views = Views::shipped();
     views.add("slow-files.toml", VIEW).unwrap();
     html::page(&mut page, job, &found, &views).unwrap();
     let mut json = Vec::new();
-    report::json(&mut json, &job.source, &found, &limit).unwrap();
+    report::json(&mut json, &job.source, &found.0, &limit).unwrap();
     fs::write(folder.join(format!("{name}.html")), &page).unwrap();
     fs::write(folder.join(format!("{name}.json")), &json).unwrap();
     String::from_utf8(page).unwrap()
@@ -289,7 +290,8 @@ fn a_million_calls_fit_into_a_page() {
     let job = busy(calls);
     let report = diagnose(&Job::default(), &Thresholds::default(), &BTreeSet::new());
     let mut page = Vec::new();
-    html::page(&mut page, &job, &report, &Views::shipped()).unwrap();
+    let found = (report, Detail::of(&job, Budget::default()));
+    html::page(&mut page, &job, &found, &Views::shipped()).unwrap();
     fs::write(folder("million").join("million.html"), &page).unwrap();
     assert!(page.len() < 15_000_000, "{} bytes", page.len());
     let page = String::from_utf8(page).unwrap();

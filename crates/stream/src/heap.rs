@@ -40,6 +40,7 @@ const ALONE: std::ffi::c_int = 8 << 20;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub fn widen() {
     use std::ffi::{c_int, c_void};
+    const M_ARENA_MAX: c_int = -8;
     const M_TRIM_THRESHOLD: c_int = -1;
     const M_TOP_PAD: c_int = -2;
     const M_MMAP_THRESHOLD: c_int = -3;
@@ -49,9 +50,13 @@ pub fn widen() {
         fn sbrk(more: isize) -> *mut c_void;
         fn madvise(start: *mut c_void, length: usize, advice: c_int) -> c_int;
     }
-    for (parameter, value) in
-        [(M_TRIM_THRESHOLD, SPAN), (M_TOP_PAD, SPAN), (M_MMAP_THRESHOLD, ALONE)]
-    {
+    for (parameter, value) in [
+        (M_TRIM_THRESHOLD, SPAN),
+        (M_TOP_PAD, SPAN),
+        (M_MMAP_THRESHOLD, ALONE),
+        // Threads use it, too: they allocate little and much at a time, and a heap of their own would grow in small pages.
+        (M_ARENA_MAX, 1),
+    ] {
         // SAFETY: it takes two numbers and changes a setting of the allocator, under the allocator's own lock.
         unsafe { mallopt(parameter, value) };
     }

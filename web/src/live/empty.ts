@@ -12,7 +12,7 @@ const COLUMNS = {
 
 export function empty(command: string, nprocs: number): { report: Report; columns: Columns } {
   const places: Record<string, ColumnPlace> = {};
-  for (const [group, names] of Object.entries(COLUMNS)) for (const name of names) places[`${group}.${name}`] = { type: "u8", at: 0, count: 0, kept: 0 };
+  for (const [group, names] of Object.entries(COLUMNS)) for (const name of names) places[`${group}.${name}`] = { type: "u8", count: 0, kept: 0, planes: [] };
   const report: Report = {
     netra: "", job: { source: "", command, id: "", nprocs, mpi: true, nodes: null, start: null, run_time: 0 },
     verdict: { seconds: 0, share: 0, at_most: 0, mean: 0, rank: 0, parts: [0, 0, 0], waiting: 0, says: "", place: null },

@@ -94,7 +94,7 @@ impl Facts {
         let critical = spending.critical(nprocs, run_time);
         let ranks = Ranks::of(&critical, job);
         let (phases, traced) = pattern::parallel::both(
-            job.trace.len(),
+            job.trace.len() >= pattern::parallel::MANY,
             || pattern::phases(&job.trace, limit),
             || pattern::Traced::of(job, limit),
         );

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Traced calls below which one processor is enough: threads cost as much as they save, each also the memory that it
-/// touches for the first time.
-const FEW: usize = 1 << 18;
+/// Traced calls from which a step of a report is worth several threads: each costs as much as it saves on fewer, also
+/// for the memory that it touches for the first time.
+pub(crate) const MANY: usize = 1 << 18;
 
 /// One result for each element, of which all together stand for so many calls.
 pub(crate) fn map<T: Sync, R: Send>(
@@ -16,7 +16,7 @@ pub(crate) fn map<T: Sync, R: Send>(
     work: impl Fn(&T) -> R + Sync,
 ) -> Vec<R> {
     let hands = thread::available_parallelism().map_or(1, usize::from).min(all.len());
-    if hands < 2 || calls < FEW {
+    if hands < 2 || calls < MANY {
         return all.iter().map(work).collect();
     }
     let next = AtomicUsize::new(0);
@@ -39,13 +39,13 @@ pub(crate) fn map<T: Sync, R: Send>(
     done.into_iter().map(|result| result.1).collect()
 }
 
-/// Two pieces of work about so many calls, at the same time where that is worth a thread.
+/// Two pieces of work, at the same time where that is worth a thread.
 pub(crate) fn both<A: Send, B>(
-    calls: usize,
+    worth: bool,
     one: impl FnOnce() -> A + Send,
     other: impl FnOnce() -> B,
 ) -> (A, B) {
-    if calls < FEW {
+    if !worth {
         return (one(), other());
     }
     thread::scope(|scope| {
@@ -64,8 +64,8 @@ mod tests {
 
     #[test]
     fn two_pieces_of_work_are_both_done() {
-        for calls in [10, 1 << 20] {
-            assert_eq!(both(calls, || 2 + 2, || "four"), (4, "four"));
+        for worth in [false, true] {
+            assert_eq!(both(worth, || 2 + 2, || "four"), (4, "four"));
         }
     }
 

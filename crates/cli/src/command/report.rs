@@ -5,8 +5,9 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
+use netra_analyse::detail::{Budget, Detail};
 use netra_analyse::insight::RULES;
-use netra_analyse::{Job, Report, diagnose_with};
+use netra_analyse::{Job, Report, diagnose_and_draw, diagnose_with};
 use netra_darshan::Damage;
 use netra_darshan::read::Log;
 use netra_show::report::{self, Page, Settings};
@@ -147,12 +148,17 @@ struct Face {
 
 impl Face {
     fn one(&mut self, out: &mut Output, job: &Job) -> io::Result<()> {
-        let found = diagnose_with(job, &self.settings.setup());
         if let Some(path) = &self.html {
-            write_page(path, self.first, job, &found, &self.views)?;
+            if !self.first {
+                // A second job does not silently take the first one's place.
+                let says = "--html shows one job: name one log, or take several as one job with --together";
+                return Err(io::Error::other(says));
+            }
+            let found = diagnose_and_draw(job, &self.settings.setup(), Budget::default());
             self.first = false;
-            return Ok(());
+            return write_page(path, job, &found, &self.views);
         }
+        let found = diagnose_with(job, &self.settings.setup());
         match self.format {
             Format::Text => {
                 if !self.first {
@@ -168,18 +174,7 @@ impl Face {
     }
 }
 
-/// A page is about one job: a second one does not silently take the first one's place.
-fn write_page(
-    path: &Path,
-    first: bool,
-    job: &Job,
-    found: &Report,
-    views: &Views,
-) -> io::Result<()> {
-    if !first {
-        let says = "--html shows one job: name one log, or take several as one job with --together";
-        return Err(io::Error::other(says));
-    }
+fn write_page(path: &Path, job: &Job, found: &(Report, Detail), views: &Views) -> io::Result<()> {
     let named = |error: io::Error| io::Error::other(format!("writing {}: {error}", path.display()));
     let mut file = io::BufWriter::new(File::create(path).map_err(named)?);
     html::page(&mut file, job, found, views).and_then(|()| file.flush()).map_err(named)

@@ -1,6 +1,7 @@
 //! Long rows of numbers for the page, packed: within a column all lowest bytes come first, then
 //! all second bytes, and so on, because equal bytes side by side compress several times better.
-//! Zeros at the end of a column are left out: many a column, such as what nobody read, has nothing else.
+//! Zeros at the end of a column are left out: many a column, such as what nobody read, has nothing else. So are
+//! bytes that are zero in all its values. The lowest bytes of times are noise, which nothing makes smaller: they are not compressed.
 //! A column in which few values repeat for long is stored as these runs: the grids of a timeline are megabytes,
 //! and a tenth of that says the same.
 //! `web/src/column.ts` reads them.
@@ -23,22 +24,29 @@ const NOISE: u32 = 8;
 const LENGTH: u32 = 2;
 /// Bytes that are compressed together.
 const CHUNK: usize = 1 << 15;
+/// Bytes of a plane that tell whether it is noise.
+const SAMPLE: usize = 512;
+/// So many different ones among them say that it is; of bytes without any order there are about 221.
+const DIFFERENT: usize = 200;
 
 /// Columns, while they are collected. They are compressed as they come: a page's are a multiple of what they
 /// take then.
 #[derive(Debug)]
 pub(super) struct Columns {
     packed: GzEncoder<Vec<u8>>,
-    chunk: Vec<u8>,
-    /// Bytes so far.
+    /// Bytes that were compressed so far.
     at: usize,
+    /// Bytes that are not compressed.
+    noise: Vec<u8>,
+    chunk: Vec<u8>,
     places: Vec<Place>,
 }
 
 impl Default for Columns {
     fn default() -> Columns {
         let packed = GzEncoder::new(Vec::new(), Compression::new(LEVEL));
-        Columns { packed, chunk: Vec::with_capacity(CHUNK), at: 0, places: Vec::new() }
+        let chunk = Vec::with_capacity(CHUNK);
+        Columns { packed, at: 0, noise: Vec::new(), chunk, places: Vec::new() }
     }
 }
 
@@ -46,36 +54,38 @@ impl Default for Columns {
 struct Place {
     name: String,
     kind: &'static str,
-    at: usize,
     count: usize,
     /// Values that are stored; those behind them are 0.
     kept: usize,
-    /// Runs of equal values that stand for them; their lengths follow them.
+    /// Runs of equal values that stand for them.
     runs: Option<usize>,
     delta: bool,
     tick: Option<f64>,
+    /// Those of the values, then those of the lengths of runs.
+    planes: Vec<Plane>,
 }
 
-/// How the values of a column are to be read.
-#[derive(Debug, Clone, Copy)]
-enum Read {
-    /// As they are.
-    Plain,
-    /// As differences from value to value.
-    Added,
-    /// As such differences, in so many seconds each.
-    Ticks(f64),
+/// The bytes of one weight of all values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Plane {
+    /// All are zero.
+    Zeros,
+    /// They lie behind so many that are compressed.
+    Packed(usize),
+    /// They lie behind so many that are not.
+    Noise(usize),
 }
 
 impl Columns {
     pub(super) fn u8s(&mut self, name: &str, values: &[u8]) {
-        let kept = self.place(name, "u8", values, Read::Plain);
-        self.write(kept);
+        let planes = self.planes(kept(values), 1, |value, _| value);
+        self.plain(name, "u8", values, planes);
     }
 
     pub(super) fn f32s(&mut self, name: &str, values: &[f32]) {
-        let kept = self.place(name, "f32", values, Read::Plain);
-        self.planes(kept, 4, |value, shift| (rounded(value) >> shift) as u8);
+        let byte = |value, shift| (rounded(value) >> shift) as u8;
+        let planes = self.planes(kept(values), 4, byte);
+        self.plain(name, "f32", values, planes);
     }
 
     /// So many values; those that were not given are 0.
@@ -101,31 +111,30 @@ impl Columns {
         bytes: u32,
         byte: impl Fn(T, u32) -> u8,
     ) {
-        let runs = values.runs();
-        let (name, at, kept) = (name.to_owned(), self.at, values.len());
+        let (runs, kept) = (values.runs(), values.len());
         let few = kept * bytes as usize > runs.len() * (bytes + LENGTH) as usize;
-        let number = few.then_some(runs.len());
-        let (delta, tick) = (false, None);
-        self.places.push(Place { name, kind, at, count, kept, runs: number, delta, tick });
-        if few {
-            self.planes(runs, bytes, |(value, _), shift| byte(value, shift));
-            self.planes(runs, LENGTH, |(_, length), shift| (length >> shift) as u8);
+        let planes = if few {
+            let mut planes = self.planes(runs, bytes, |(value, _), shift| byte(value, shift));
+            planes.extend(self.planes(runs, LENGTH, |(_, length), shift| (length >> shift) as u8));
+            planes
         } else {
-            self.planes(&values.values(), bytes, byte);
-        }
+            self.planes(&values.values(), bytes, byte)
+        };
+        let (name, runs) = (name.to_owned(), few.then_some(runs.len()));
+        self.places.push(Place { name, kind, count, kept, runs, delta: false, tick: None, planes });
     }
 
     /// Differences from value to value, which are small in ordered columns; they wrap around.
     pub(super) fn u32s(&mut self, name: &str, values: impl Iterator<Item = u32>) {
         let values: Vec<u32> = differences(values).collect();
-        let kept = self.place(name, "u32", &values, Read::Added);
-        self.planes(kept, 4, |value, shift| (value >> shift) as u8);
+        let planes = self.planes(kept(&values), 4, |value, shift| (value >> shift) as u8);
+        self.plain(name, "u32", &values, planes).delta = true;
     }
 
     pub(super) fn u64s(&mut self, name: &str, values: impl Iterator<Item = u64>) {
         let values: Vec<u64> = values.collect();
-        let kept = self.place(name, "u64", &values, Read::Plain);
-        self.planes(kept, 8, |value, shift| (value >> shift) as u8);
+        let planes = self.planes(kept(&values), 8, |value, shift| (value >> shift) as u8);
+        self.plain(name, "u64", &values, planes);
     }
 
     /// Seconds in steps of a 2^32th of the longest, which is finer than any clock in a log.
@@ -134,59 +143,70 @@ impl Columns {
         // The cast saturates: a time outside the axis stands at its border.
         let ticks = differences(values.map(|value| (value / tick).round() as u32));
         let ticks: Vec<u32> = ticks.collect();
-        let kept = self.place(name, "ticks", &ticks, Read::Ticks(tick));
-        self.planes(kept, 4, |value, shift| (value >> shift) as u8);
+        let stored = kept(&ticks);
+        let planes = (0..4).map(|plane| {
+            let bytes = stored.iter().map(|value| (value >> (8 * plane)) as u8);
+            if is_noise(bytes.clone()) { self.noise(bytes) } else { self.plane(bytes) }
+        });
+        let planes = planes.collect();
+        let place = self.plain(name, "ticks", &ticks, planes);
+        (place.delta, place.tick) = (true, Some(tick));
     }
 
-    /// Notes where a column lies; gives those of its values that are stored.
-    fn place<'a, T: Copy + Default + PartialEq>(
+    /// Notes a column that is stored value by value.
+    fn plain<T: Default + PartialEq>(
         &mut self,
         name: &str,
         kind: &'static str,
-        values: &'a [T],
-        read: Read,
-    ) -> &'a [T] {
-        let last = values.iter().rposition(|value| *value != T::default());
-        let kept = &values[..last.map_or(0, |last| last + 1)];
-        let (name, at, count) = (name.to_owned(), self.at, values.len());
-        let (delta, tick) = match read {
-            Read::Plain => (false, None),
-            Read::Added => (true, None),
-            Read::Ticks(tick) => (true, Some(tick)),
-        };
-        self.places.push(Place {
-            name,
+        values: &[T],
+        planes: Vec<Plane>,
+    ) -> &mut Place {
+        let (count, kept) = (values.len(), kept(values).len());
+        self.places.push_mut(Place {
+            name: name.to_owned(),
             kind,
-            at,
             count,
-            kept: kept.len(),
+            kept,
             runs: None,
-            delta,
-            tick,
-        });
-        kept
+            delta: false,
+            tick: None,
+            planes,
+        })
     }
 
     /// The lowest bytes of all values, then all second ones, and so on; `byte` gives the one that begins at a bit.
-    fn planes<T: Copy>(&mut self, values: &[T], bytes: u32, byte: impl Fn(T, u32) -> u8) {
-        let mut chunk = std::mem::take(&mut self.chunk);
-        for plane in 0..bytes {
-            for part in values.chunks(CHUNK) {
-                chunk.clear();
-                chunk.extend(part.iter().map(|value| byte(*value, 8 * plane)));
-                self.write(&chunk);
-            }
+    fn planes<T: Copy>(
+        &mut self,
+        values: &[T],
+        bytes: u32,
+        byte: impl Fn(T, u32) -> u8,
+    ) -> Vec<Plane> {
+        let shifts = (0..bytes).map(|plane| 8 * plane);
+        shifts.map(|shift| self.plane(values.iter().map(|value| byte(*value, shift)))).collect()
+    }
+
+    fn plane(&mut self, mut bytes: impl ExactSizeIterator<Item = u8> + Clone) -> Plane {
+        if bytes.clone().fold(0, |all, byte| all | byte) == 0 {
+            return Plane::Zeros;
         }
-        self.chunk = chunk;
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
+        let at = self.at;
         self.at += bytes.len();
-        // Into memory, which takes everything.
-        let _written: Result<()> = self.packed.write_all(bytes);
+        while bytes.len() > 0 {
+            self.chunk.clear();
+            self.chunk.extend(bytes.by_ref().take(CHUNK));
+            // Into memory, which takes everything.
+            let _written: Result<()> = self.packed.write_all(&self.chunk);
+        }
+        Plane::Packed(at)
     }
 
-    /// Where everything lies.
+    fn noise(&mut self, bytes: impl Iterator<Item = u8>) -> Plane {
+        let at = self.noise.len();
+        self.noise.extend(bytes);
+        Plane::Noise(at)
+    }
+
+    /// Where everything lies: a reader has the noise before what it decompresses.
     pub(super) fn describe<W: Write>(&self, json: &mut Json<'_, W>) -> Result<()> {
         json.open('{')?;
         for place in &self.places {
@@ -194,8 +214,6 @@ impl Columns {
             json.open('{')?;
             json.key("type")?;
             json.text(place.kind)?;
-            json.key("at")?;
-            json.unsigned(place.at as u64)?;
             json.key("count")?;
             json.unsigned(place.count as u64)?;
             json.key("kept")?;
@@ -210,15 +228,42 @@ impl Columns {
                 json.key("tick")?;
                 json.float(tick)?;
             }
+            json.key("planes")?;
+            json.open('[')?;
+            for plane in &place.planes {
+                match plane {
+                    Plane::Zeros => json.null()?,
+                    Plane::Noise(at) => json.unsigned(*at as u64)?,
+                    Plane::Packed(at) => json.unsigned((self.noise.len() + at) as u64)?,
+                }
+            }
+            json.close(']')?;
             json.close('}')?;
         }
         json.close('}')
     }
 
-    /// All columns as text: gzip in base64.
+    /// All columns as text: the noise, a point, and gzip of the others; both in base64.
     pub(super) fn pack(self) -> Result<String> {
-        Ok(base64::encode(&self.packed.finish()?))
+        let noise = base64::encode(&self.noise);
+        Ok(noise + "." + &base64::encode(&self.packed.finish()?))
     }
+}
+
+/// The values of a column that are stored.
+fn kept<T: Default + PartialEq>(values: &[T]) -> &[T] {
+    let last = values.iter().rposition(|value| *value != T::default());
+    &values[..last.map_or(0, |last| last + 1)]
+}
+
+/// Whether bytes have so little order that compressing them is in vain, as far as a few of them tell.
+fn is_noise(bytes: impl ExactSizeIterator<Item = u8>) -> bool {
+    let mut seen = [false; 256];
+    let step = bytes.len() / SAMPLE;
+    if step > 0 {
+        bytes.step_by(step).take(SAMPLE).for_each(|byte| seen[usize::from(byte)] = true);
+    }
+    seen.iter().filter(|seen| **seen).count() >= DIFFERENT
 }
 
 /// The bits of a number without the noise.
@@ -237,11 +282,18 @@ fn differences(values: impl Iterator<Item = u32>) -> impl Iterator<Item = u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Columns, rounded};
+    use super::Plane::{Noise, Packed, Zeros};
+    use super::{Columns, SAMPLE, rounded};
     use crate::Json;
     use flate2::read::GzDecoder;
     use netra_analyse::detail::Runs;
     use std::io::Read as _;
+
+    fn packed(columns: Columns) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        GzDecoder::new(&columns.packed.finish().unwrap()[..]).read_to_end(&mut bytes).unwrap();
+        bytes
+    }
 
     fn runs<T: Copy + Default + PartialEq>(values: &[T]) -> Runs<T> {
         let mut runs = Runs::default();
@@ -254,9 +306,48 @@ mod tests {
         let mut columns = Columns::default();
         columns.u16_runs("a", 2, &runs(&[0x0102, 0x0304]));
         columns.u32s("b", [5, 7, 6].into_iter());
-        let mut bytes = Vec::new();
-        GzDecoder::new(&columns.packed.finish().unwrap()[..]).read_to_end(&mut bytes).unwrap();
-        assert_eq!(bytes, [2, 4, 1, 3, 5, 2, 0xff, 0, 0, 0xff, 0, 0, 0xff, 0, 0, 0xff]);
+        assert_eq!(packed(columns), [2, 4, 1, 3, 5, 2, 0xff, 0, 0, 0xff, 0, 0, 0xff, 0, 0, 0xff]);
+    }
+
+    #[test]
+    fn bytes_that_are_zero_in_all_values_take_none() {
+        let mut columns = Columns::default();
+        columns.u64s("a", [0x0100, 0x0300_0200].into_iter());
+        columns.u8s("b", &[0, 0]);
+        columns.u8s("c", &[4]);
+        let planes: Vec<_> = columns.places.iter().map(|one| one.planes.clone()).collect();
+        let mut first = [Zeros; 8];
+        (first[1], first[3]) = (Packed(0), Packed(2));
+        assert_eq!(planes, [first.to_vec(), vec![Zeros], vec![Packed(4)]]);
+        assert_eq!(packed(columns), [1, 2, 0, 3, 4]);
+    }
+
+    #[test]
+    fn noise_is_stored_as_it_is() {
+        // Differences whose two lowest bytes have no order, and whose others do.
+        let mut state = 1_u64;
+        let mut now = 0.0;
+        let times = std::iter::repeat_with(|| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            now += f64::from((state >> 48) as u16) + 65536.0;
+            now
+        });
+        let times: Vec<f64> = times.take(4000).collect();
+        let mut columns = Columns::default();
+        columns.u8s("a", &[1]);
+        columns.seconds("b", f64::from(u32::MAX), times.iter().copied());
+        columns.seconds("c", f64::from(u32::MAX), times.iter().copied().take(SAMPLE - 1));
+        let planes: Vec<_> = columns.places.iter().map(|one| one.planes.clone()).collect();
+        assert_eq!(planes[1], [Noise(0), Noise(4000), Packed(1), Zeros]);
+        assert!(matches!(planes[2][..], [Packed(_), Packed(_), Packed(_), Zeros]), "{planes:?}");
+        let low = (times[1] - times[0]) as u32 as u8;
+        assert_eq!((columns.noise.len(), columns.noise[1]), (8000, low));
+        let mut out = Vec::new();
+        columns.describe(&mut Json::new(&mut out)).unwrap();
+        let told = String::from_utf8(out).unwrap();
+        assert!(told.contains("\"planes\":[0,4000,8001,null]"), "{told}");
+        let text = columns.pack().unwrap();
+        assert_eq!(text.find('.'), Some(8000_usize.div_ceil(3) * 4));
     }
 
     #[test]
@@ -276,9 +367,9 @@ mod tests {
         columns.f32s("b", &[0.0; 1000]);
         columns.u32s("c", [4, 4, 4].into_iter());
         columns.u8_runs("d", 5, &runs(&[9]));
-        let kept: Vec<_> = columns.places.iter().map(|one| (one.at, one.count, one.kept)).collect();
-        assert_eq!(kept, [(0, 4, 2), (8, 1000, 0), (8, 3, 1), (12, 5, 1)]);
-        assert_eq!(columns.at, 13);
+        let kept: Vec<_> = columns.places.iter().map(|one| (one.count, one.kept)).collect();
+        assert_eq!(kept, [(4, 2), (1000, 0), (3, 1), (5, 1)]);
+        assert_eq!(packed(columns), [0, 0xe0, 0, 0x40, 4, 9]);
     }
 
     #[test]
@@ -288,13 +379,12 @@ mod tests {
         columns.u16_runs("a", 80_000, &runs(&long));
         columns.u8_runs("b", 4, &runs(&[1, 1, 1, 2]));
         columns.f32_runs("c", 8, &runs(&[1.0; 8]));
-        let kept: Vec<_> = columns.places.iter().map(|one| (one.at, one.kept, one.runs)).collect();
-        assert_eq!(kept, [(0, 70_303, Some(4)), (16, 4, None), (20, 8, Some(1))]);
-        let mut bytes = Vec::new();
-        GzDecoder::new(&columns.packed.finish().unwrap()[..]).read_to_end(&mut bytes).unwrap();
+        let kept: Vec<_> = columns.places.iter().map(|one| (one.kept, one.runs)).collect();
+        assert_eq!(kept, [(70_303, Some(4)), (4, None), (8, Some(1))]);
+        let bytes = packed(columns);
         let runs = [[7, 7, 0, 2], [0, 0, 0, 1], [0xff, 0x71, 3, 0x2c], [0xff, 0x11, 0, 1]].concat();
         assert_eq!(bytes[..16], runs);
-        assert_eq!(bytes[16..], [1, 1, 1, 2, 0, 0, 0x80, 0x3f, 8, 0]);
+        assert_eq!(bytes[16..], [1, 1, 1, 2, 0x80, 0x3f, 8]);
     }
 
     #[test]
@@ -307,9 +397,9 @@ mod tests {
         columns.describe(&mut Json::new(&mut out)).unwrap();
         assert_eq!(
             String::from_utf8(out).unwrap(),
-            "{\"a\":{\"type\":\"u8\",\"at\":0,\"count\":3,\"kept\":3,\"delta\":false},\
-             \"b\":{\"type\":\"ticks\",\"at\":3,\"count\":2,\"kept\":2,\"delta\":true,\"tick\":1.0},\
-             \"c\":{\"type\":\"u8\",\"at\":11,\"count\":9,\"kept\":9,\"runs\":1,\"delta\":false}}"
+            "{\"a\":{\"type\":\"u8\",\"count\":3,\"kept\":3,\"delta\":false,\"planes\":[0]},\
+             \"b\":{\"type\":\"ticks\",\"count\":2,\"kept\":2,\"delta\":true,\"tick\":1.0,\"planes\":[3,null,null,null]},\
+             \"c\":{\"type\":\"u8\",\"count\":9,\"kept\":9,\"runs\":1,\"delta\":false,\"planes\":[5,6,null]}}"
         );
     }
 }

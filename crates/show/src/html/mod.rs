@@ -26,9 +26,14 @@ use plain::escape;
 /// Where nothing was built, nothing may run or load at all.
 const NOTHING: &str = "default-src 'none'";
 
-/// Writes the page of a report.
-pub fn page<W: Write>(out: &mut W, job: &Job, report: &Report, views: &Views) -> Result<()> {
-    let (json, packed) = run(job, report, views)?;
+/// Writes the page of a report, with what is drawn of the job.
+pub fn page<W: Write>(
+    out: &mut W,
+    job: &Job,
+    (report, detail): &(Report, Detail),
+    views: &Views,
+) -> Result<()> {
+    let (json, packed) = run(job, report, detail, views)?;
     let verdict = crate::report::verdict(report);
     head(out, &title(job))?;
     plain::body(out, job, report, &verdict)?;
@@ -41,7 +46,7 @@ pub fn page<W: Write>(out: &mut W, job: &Job, report: &Report, views: &Views) ->
 /// # Errors
 /// It can not be packed.
 pub fn document(job: &Job, report: &Report, views: &Views, number: u64) -> Result<Vec<u8>> {
-    let (json, packed) = run(job, report, views)?;
+    let (json, packed) = run(job, report, &Detail::of(job, Budget::default()), views)?;
     let mut out =
         format!("{{\"number\":{number},\"columns\":\"{packed}\",\"report\":").into_bytes();
     out.extend_from_slice(&json);
@@ -54,7 +59,8 @@ pub fn comparison<W: Write>(out: &mut W, runs: &[(&Job, &Report)], views: &Views
     let mut all = Vec::new();
     let mut packed = Vec::new();
     for (job, report) in runs {
-        let (json, columns) = run(job, report, views)?;
+        let detail = Detail::of(job, Budget::default());
+        let (json, columns) = run(job, report, &detail, views)?;
         all.push(json);
         packed.push(columns);
     }
@@ -67,13 +73,11 @@ pub fn comparison<W: Write>(out: &mut W, runs: &[(&Job, &Report)], views: &Views
 }
 
 /// A run as JSON, and its packed columns.
-fn run(job: &Job, report: &Report, views: &Views) -> Result<(Vec<u8>, String)> {
-    let budget = Budget::default();
-    let detail = Detail::of(job, budget);
-    let conflicts = Conflicts::of(job, &report.facts, budget.conflicts);
+fn run(job: &Job, report: &Report, detail: &Detail, views: &Views) -> Result<(Vec<u8>, String)> {
+    let conflicts = Conflicts::of(job, &report.facts, Budget::default().conflicts);
     let mut columns = Columns::default();
     let mut json = Vec::new();
-    let shown = data::Shown { job, report, detail: &detail, conflicts: &conflicts, views };
+    let shown = data::Shown { job, report, detail, conflicts: &conflicts, views };
     data::write(&mut json, &shown, &mut columns)?;
     Ok((json, columns.pack()?))
 }
