@@ -17,8 +17,9 @@ const RUN: usize = 8;
 const ROOM: usize = 4;
 /// Rows of a batch that tell whether there may be runs in it.
 const SAMPLE: usize = 256;
-/// Words of the last rows and their groups: where one column has few values, no more is looked at.
-type Near = [(u128, usize); 64];
+/// Words of the last rows and their groups, each at [its place](near_place): where one column has few values, no more
+/// is looked at.
+type Near = [(u128, u32); 64];
 
 /// The groups of a batch's rows.
 #[derive(Debug)]
@@ -26,7 +27,7 @@ pub(super) enum Rows<'a> {
     /// Runs of rows, each of one group.
     Runs(&'a [(usize, Range<usize>)]),
     /// The group of each row.
-    Each(&'a [usize]),
+    Each(&'a [u32]),
 }
 
 /// The groups so far.
@@ -44,7 +45,7 @@ pub(super) struct Groups {
     in_runs: bool,
     changes: Vec<bool>,
     runs: Vec<(usize, Range<usize>)>,
-    each: Vec<usize>,
+    each: Vec<u32>,
     rooms: Vec<Vec<u128>>,
 }
 
@@ -125,22 +126,38 @@ impl Groups {
             words.push(column.words(rows, &mut self.texts, room));
         }
         if let [words] = words[..] {
-            let mut near: Near = [(0, usize::MAX); 64];
+            let mut near = nobody_near();
             each.extend(words.iter().enumerate().map(|(row, &word)| {
-                let known = &mut near[near_place(word)];
-                if known.0 != word || known.1 == usize::MAX {
-                    *known = (word, self.group(mix(0, word), |_| word, row, first_rows));
+                let known = near[near_place(word)];
+                if known.0 == word {
+                    known.1
+                } else {
+                    self.come_near(&mut near, word, row, first_rows)
                 }
-                known.1
             }));
         } else {
             for row in 0..rows {
                 let hash = words.iter().fold(0, |hash, words| mix(hash, words[row]));
-                each.push(self.group(hash, |column| words[column][row], row, first_rows));
+                each.push(number(self.group(hash, |column| words[column][row], row, first_rows)));
             }
         }
         self.each = each;
         self.rooms = rooms;
+    }
+
+    /// The group of a word that is not near yet.
+    #[cold]
+    #[inline(never)]
+    fn come_near(
+        &mut self,
+        near: &mut Near,
+        word: u128,
+        row: usize,
+        first_rows: &mut Vec<u32>,
+    ) -> u32 {
+        let group = number(self.group(mix(0, word), |_| word, row, first_rows));
+        near[near_place(word)] = (word, group);
+        group
     }
 
     /// The group with these words; a new one, whose values are in this row, if there is none yet.
@@ -176,8 +193,7 @@ impl Groups {
             words.push(word(at));
         }
         self.len += 1;
-        // A batch has fewer rows than this can count.
-        first_rows.push(u32::try_from(row).unwrap_or(u32::MAX));
+        first_rows.push(number(row));
         if self.len * ROOM > self.table.len() {
             self.table = vec![0; (self.len * 2 * ROOM).next_power_of_two()];
             for group in 0..self.len {
@@ -195,8 +211,7 @@ impl Groups {
         while self.table[place] != 0 {
             place = (place + 1) & (self.table.len() - 1);
         }
-        // The caller lets there be far fewer groups than this can count.
-        self.table[place] = u32::try_from(group + 1).unwrap_or(u32::MAX);
+        self.table[place] = number(group + 1);
     }
 
     /// Where a group of this hash is looked for first: its highest bits, which depend on all of the words.
@@ -239,7 +254,19 @@ impl Groups {
     }
 }
 
-/// One of 64 places for a word.
+/// A row of a batch or the number of a group: the caller lets there be far fewer than this can count.
+fn number(of: usize) -> u32 {
+    u32::try_from(of).unwrap_or(u32::MAX)
+}
+
+/// Where no word is near: at each place stands one that belongs to another place.
+fn nobody_near() -> Near {
+    let mut near: Near = [(0, 0); 64];
+    near[near_place(0)].0 = 1;
+    near
+}
+
+/// One of 64 places for a word; another one for 1 than for 0.
 #[inline(always)]
 fn near_place(word: u128) -> usize {
     let both = word as u64 ^ (word >> 64) as u64;

@@ -51,7 +51,8 @@ struct Numbers {
 
 /// Groups that are few: rows are added to one of four numbers for each, so that no row has to wait for the one before it.
 const FEW: usize = 64;
-type Lanes = [[i64; FEW]; 4];
+const LANES: usize = 4;
+type Lanes = [[i64; FEW]; LANES];
 
 /// How two numbers become one.
 #[derive(Debug, Clone, Copy)]
@@ -131,17 +132,16 @@ impl Sum {
                 Ok(())
             }
             Kind::Engine { groups } => {
-                let each = match rows {
-                    Rows::Each(each) => each,
+                groups.clear();
+                match rows {
+                    Rows::Each(each) => groups.extend(each.iter().map(|&group| group as usize)),
                     Rows::Runs(runs) => {
-                        groups.clear();
                         for (group, run) in *runs {
                             groups.resize(run.end, *group);
                         }
-                        &groups[..]
                     }
-                };
-                self.engine.update_batch(values, each, None, count)
+                }
+                self.engine.update_batch(values, groups, None, count)
             }
         }
     }
@@ -207,35 +207,47 @@ fn count_rows(counts: &mut [i64], array: Option<&ArrayRef>, rows: &Rows<'_>) {
             }
         }
         (Rows::Each(each), None) if counts.len() <= FEW => {
-            let ones = each.iter().map(|&group| (group, 1));
-            lanes(counts, ones, 0, i64::wrapping_add);
+            let ones = std::iter::repeat([1; LANES]);
+            lanes(counts, each, ones, [1; LANES], 0, i64::wrapping_add);
         }
-        (Rows::Each(each), None) => each.iter().for_each(|&group| counts[group] += 1),
+        (Rows::Each(each), None) => each.iter().for_each(|&group| counts[group as usize] += 1),
         (Rows::Each(each), Some(nulls)) => {
             for (&group, there) in each.iter().zip(nulls.iter()) {
-                counts[group] += i64::from(there);
+                counts[group as usize] += i64::from(there);
             }
         }
     }
 }
 
-/// Adds rows to groups that are [few](FEW).
+/// Adds rows to groups that are [few](FEW): values in fours, and those of the last rows, which are fewer.
 #[inline(always)]
 fn lanes(
     groups: &mut [i64],
-    rows: impl ExactSizeIterator<Item = (usize, i64)>,
+    each: &[u32],
+    fours: impl Iterator<Item = [i64; LANES]>,
+    last: [i64; LANES],
     start: i64,
     two: impl Fn(i64, i64) -> i64 + Copy,
 ) {
-    let mut lanes: Lanes = [[start; FEW]; 4];
-    for (row, (group, value)) in rows.enumerate() {
-        let so_far = &mut lanes[row % 4][group % FEW];
-        *so_far = two(*so_far, value);
+    let mut lanes: Lanes = [[start; FEW]; LANES];
+    let (rows, rest) = each.as_chunks::<LANES>();
+    for (rows, values) in rows.iter().zip(fours) {
+        add_four(&mut lanes, rows, &values, two);
     }
+    add_four(&mut lanes, rest, &last, two);
     for lane in lanes {
         for (group, value) in groups.iter_mut().zip(lane) {
             *group = two(*group, value);
         }
+    }
+}
+
+/// Up to four rows, each in a lane of its own.
+#[inline(always)]
+fn add_four(lanes: &mut Lanes, rows: &[u32], values: &[i64; LANES], two: impl Fn(i64, i64) -> i64) {
+    for ((lane, &group), &value) in lanes.iter_mut().zip(rows).zip(values) {
+        let so_far = &mut lane[group as usize % FEW];
+        *so_far = two(*so_far, value);
     }
 }
 
@@ -262,8 +274,10 @@ impl Numbers {
         if let (Rows::Each(each), None, None) = (rows, nulls, &self.there)
             && self.values.len() <= FEW
         {
-            let rows = each.iter().copied().zip(values.iter().copied());
-            return lanes(&mut self.values, rows, start, two);
+            let (fours, rest) = values.as_chunks();
+            let mut last = [start; LANES];
+            last[..rest.len()].copy_from_slice(rest);
+            return lanes(&mut self.values, each, fours.iter().copied(), last, start, two);
         }
         let mut one = |group: usize, value: i64| {
             self.values[group] = two(self.values[group], value);
@@ -291,7 +305,7 @@ impl Numbers {
             Rows::Each(each) => {
                 for (row, (&group, &value)) in each.iter().zip(values).enumerate() {
                     if is_there(row) {
-                        one(group, value);
+                        one(group as usize, value);
                     }
                 }
             }
