@@ -130,7 +130,7 @@ fn encode_listed(table: &Table, batch: &RecordBatch) -> Result<(Vec<u8>, Parquet
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use datafusion::arrow::array::{
         Array as _, ArrayRef, DictionaryArray, Int16Array, Int32Array, Int64Array, StringArray,
@@ -145,7 +145,7 @@ mod tests {
     use crate::table::fit;
 
     /// Rows of the table of events: numbers decide runs, nulls and texts.
-    fn rows(seed: &[(u8, i64)]) -> RecordBatch {
+    pub(crate) fn made_up(seed: &[(u8, i64)]) -> RecordBatch {
         let events = table("events").unwrap();
         let texts = ["", "b", "a", "ä", "/scratch/a/very/long/path/of/a/file/that/goes/on.dat"];
         let texts: ArrayRef = Arc::new(StringArray::from_iter_values(texts));
@@ -219,14 +219,14 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(60))]
         #[test]
         fn listed_columns_come_back(seed in proptest::collection::vec((any::<u8>(), any::<i32>().prop_map(i64::from)), 1..200)) {
-            check(&rows(&seed));
+            check(&made_up(&seed));
         }
     }
 
     #[test]
     fn pages_runs_and_many_different_numbers_come_back() {
         let long: Vec<(u8, i64)> = (0..45_000).map(|row| ((row / 7000) as u8, row)).collect();
-        check(&rows(&long));
-        check(&rows(&vec![(3, 9); 20_001]));
+        check(&made_up(&long));
+        check(&made_up(&vec![(3, 9); 20_001]));
     }
 }

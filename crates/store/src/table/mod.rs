@@ -29,6 +29,8 @@ use crate::{Error, Result};
 
 pub(crate) use commit::{Change, now};
 pub(crate) use encode::Encoder;
+#[cfg(test)]
+pub(crate) use encode::{encode, tests::made_up};
 pub use mark::Mark;
 pub(crate) use part::{Part, add};
 pub(crate) use rows::{asked, fit, plain, sorted, split};

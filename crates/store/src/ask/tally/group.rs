@@ -6,7 +6,8 @@
 use std::ops::Range;
 
 use datafusion::arrow::array::{ArrayRef, AsArray as _, UInt32Array};
-use datafusion::arrow::compute::{concat, take};
+use datafusion::arrow::compute::{cast, concat, take};
+use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Result, internal_datafusion_err as internal};
 
 use super::word::{Column, Texts};
@@ -17,6 +18,8 @@ const RUN: usize = 8;
 const ROOM: usize = 4;
 /// Rows of a batch that tell whether there may be runs in it.
 const SAMPLE: usize = 256;
+/// Of a listed value: nobody has looked for its group yet.
+const UNKNOWN: u32 = u32::MAX;
 /// Words of the last rows and their groups, each at [its place](near_place): where one column has few values, no more
 /// is looked at.
 type Near = [(u128, u32); 64];
@@ -80,10 +83,10 @@ impl Groups {
         self.values.resize(columns.len(), Vec::new());
         self.in_runs = self.has_runs(&columns, rows.min(SAMPLE)) && self.has_runs(&columns, rows);
         let mut first_rows = Vec::new();
-        if self.in_runs {
-            self.by_run(&mut columns, rows, &mut first_rows);
-        } else {
-            self.by_row(&mut columns, rows, &mut first_rows);
+        match &mut columns[..] {
+            _ if self.in_runs => self.by_run(&mut columns, rows, &mut first_rows),
+            [column] if column.places().is_some() => self.by_place(column, &mut first_rows),
+            _ => self.by_row(&mut columns, rows, &mut first_rows),
         }
         self.keep(arrays, first_rows)
     }
@@ -143,6 +146,26 @@ impl Groups {
         }
         self.each = each;
         self.rooms = rooms;
+    }
+
+    /// Rows that refer to a list: each of its values is looked up once.
+    fn by_place(&mut self, column: &mut Column<'_>, first_rows: &mut Vec<u32>) {
+        let mut each = std::mem::take(&mut self.each);
+        each.clear();
+        let mut known = Vec::new();
+        if let Some((places, count)) = column.places() {
+            known.resize(count, UNKNOWN);
+            each.extend(places.iter().map(|&place| place.cast_unsigned()));
+        }
+        for (row, group) in each.iter_mut().enumerate() {
+            let known = &mut known[*group as usize];
+            if *known == UNKNOWN {
+                let word = column.word(row, &mut self.texts);
+                *known = number(self.group(mix(0, word), |_| word, row, first_rows));
+            }
+            *group = *known;
+        }
+        self.each = each;
     }
 
     /// The group of a word that is not near yet.
@@ -230,7 +253,7 @@ impl Groups {
         }
         let first_rows = UInt32Array::from(first_rows);
         for (array, values) in arrays.iter().zip(&mut self.values) {
-            let taken = take(array, &first_rows, None)?;
+            let taken = whole(&take(array, &first_rows, None)?)?;
             // Texts refer to the batch's memory; these are few, and it is large.
             values.push(match taken.as_string_view_opt() {
                 Some(texts) => std::sync::Arc::new(texts.gc()),
@@ -251,6 +274,14 @@ impl Groups {
                 Ok(concat(&parts)?)
             })
             .collect()
+    }
+}
+
+/// References as the texts that they refer to; anything else as it is.
+pub(super) fn whole(array: &ArrayRef) -> Result<ArrayRef> {
+    match array.data_type() {
+        DataType::Dictionary(..) => Ok(cast(array, &DataType::Utf8View)?),
+        _ => Ok(std::sync::Arc::clone(array)),
     }
 }
 

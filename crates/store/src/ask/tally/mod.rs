@@ -3,13 +3,14 @@
 //! Rows come sorted by job and rank, and what people group by has few values: names of operations, jobs, ranks, files. The
 //! engine's own first step of such a question hashes every row as if all might differ, and that is half of the whole
 //! time. Here equal neighbours are one run that is looked up once, short texts are compared as the numbers they are stored
-//! as, and whole runs are added up at a time.
+//! as, and whole runs are added up at a time. Where files list their texts, rows are told apart by their places in the list ([`Referring`]).
 //!
 //! Only the first step is replaced: [`Tally`] gives the same partial sums, in the same columns, as the step that was
 //! planned, and the engine puts them together as before. What is not known to be right here stays as it was planned.
 
 mod group;
 mod plan;
+mod refer;
 mod sum;
 #[cfg(test)]
 mod tests;
@@ -22,10 +23,12 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult as _, TreeNode as _};
 use datafusion::physical_expr::aggregate::AggregateFunctionExpr;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
-use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
+use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode, PhysicalGroupBy};
+use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::{ExecutionPlan, InputOrderMode};
 
 use plan::Tally;
+use refer::Referring;
 
 /// Functions whose partial result is of one size however many rows go into it.
 const FUNCTIONS: [&str; 5] = ["avg", "count", "max", "min", "sum"];
@@ -62,27 +65,52 @@ fn replaced(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPla
         return Ok(None);
     }
     match planned.mode() {
-        AggregateMode::Partial => Ok(Some(Arc::new(Tally::new(planned.clone())))),
+        AggregateMode::Partial => first_step(planned).map(Some),
         AggregateMode::Single => both_steps(planned),
         _ => Ok(None),
     }
 }
 
+/// The first step over files and rows that are in none yet: each for itself, as their texts come in different ways.
+fn first_step(planned: &AggregateExec) -> Result<Arc<dyn ExecutionPlan>> {
+    let Some(union) = planned.input().downcast_ref::<UnionExec>() else {
+        return Ok(Arc::new(Tally::new(over(planned, Referring::below(planned))?)));
+    };
+    let mut parts = Vec::with_capacity(union.inputs().len());
+    for part in union.inputs() {
+        parts.push(first_step(&over(planned, Some(Arc::clone(part)))?)?);
+    }
+    UnionExec::try_new(parts)
+}
+
+/// The same step over another input.
+fn over(planned: &AggregateExec, input: Option<Arc<dyn ExecutionPlan>>) -> Result<AggregateExec> {
+    let Some(input) = input else { return Ok(planned.clone()) };
+    step(planned, AggregateMode::Partial, planned.group_expr().clone(), input)
+}
+
+fn step(
+    planned: &AggregateExec,
+    mode: AggregateMode,
+    group: PhysicalGroupBy,
+    input: Arc<dyn ExecutionPlan>,
+) -> Result<AggregateExec> {
+    AggregateExec::try_new(
+        mode,
+        group,
+        planned.aggr_expr().to_vec(),
+        planned.filter_expr().to_vec(),
+        input,
+        planned.input_schema(),
+    )
+}
+
 /// Where one step was to do all: the first step is ours, the second the engine's.
 fn both_steps(planned: &AggregateExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-    let step = |mode, group, input| {
-        AggregateExec::try_new(
-            mode,
-            group,
-            planned.aggr_expr().to_vec(),
-            planned.filter_expr().to_vec(),
-            input,
-            planned.input_schema(),
-        )
-    };
     let group = planned.group_expr();
-    let first = step(AggregateMode::Partial, group.clone(), Arc::clone(planned.input()))?;
-    let second = step(AggregateMode::Final, group.as_final(), Arc::new(Tally::new(first)))?;
+    let input = Arc::clone(planned.input());
+    let first = first_step(&step(planned, AggregateMode::Partial, group.clone(), input)?)?;
+    let second = step(planned, AggregateMode::Final, group.as_final(), first)?;
     Ok((second.schema() == planned.schema()).then(|| Arc::new(second) as Arc<dyn ExecutionPlan>))
 }
 

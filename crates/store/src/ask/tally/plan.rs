@@ -19,7 +19,7 @@ use datafusion::physical_plan::{
 };
 use futures::StreamExt as _;
 
-use super::group::Groups;
+use super::group::{Groups, whole};
 use super::sum::Sum;
 
 /// Groups that are kept at a time. Beyond that their sums go out, and whoever comes after puts them together.
@@ -223,7 +223,10 @@ impl Work {
 
     /// Every row as a group.
     fn each_alone(&self, batch: &RecordBatch) -> Result<RecordBatch> {
-        let mut columns = self.keys(batch)?;
+        let mut columns = Vec::new();
+        for key in self.keys(batch)? {
+            columns.push(whole(&key)?);
+        }
         for sum in &self.sums {
             columns.extend(sum.alone(batch)?);
         }

@@ -5,7 +5,9 @@
 
 use std::collections::HashMap;
 
-use datafusion::arrow::array::{Array, ArrayRef, AsArray as _, BooleanArray, StringViewArray};
+use datafusion::arrow::array::{
+    Array, ArrayRef, AsArray as _, BooleanArray, StringArray, StringViewArray, make_view,
+};
 use datafusion::arrow::buffer::NullBuffer;
 use datafusion::arrow::datatypes::{
     DataType, Date32Type, Int16Type, Int32Type, Int64Type, TimeUnit, TimestampMicrosecondType,
@@ -14,6 +16,8 @@ use datafusion::arrow::datatypes::{
 
 /// Nothing: no length of a text is so large, and no number has so many bits.
 const NULL: u128 = u128::MAX;
+/// The word of a listed text at which nobody has looked yet.
+const UNKNOWN: u128 = u128::MAX - 1;
 /// Texts of up to this length are stored where others have a reference.
 const SHORT: u32 = 12;
 /// Where a short text has its length, a word for a long one has this.
@@ -52,6 +56,8 @@ impl Texts {
 enum Values<'a> {
     /// The array, and words of its long texts by what the rows say.
     Text(&'a StringViewArray, HashMap<u128, u128>),
+    /// References, the texts they refer to, and the words of those.
+    Listed(&'a [i32], &'a StringArray, Vec<u128>),
     Flag(&'a BooleanArray),
     Short(&'a [i16]),
     Middle(&'a [i32]),
@@ -70,6 +76,15 @@ impl Column<'_> {
         use TimeUnit::{Microsecond, Millisecond, Nanosecond, Second};
         let values = match array.data_type() {
             DataType::Utf8View => Values::Text(array.as_string_view_opt()?, HashMap::new()),
+            DataType::Dictionary(..) => {
+                let array = array.as_dictionary_opt::<Int32Type>()?;
+                let list = array.values().as_string_opt::<i32>()?;
+                // A row would be null in another way then.
+                if list.null_count() > 0 {
+                    return None;
+                }
+                Values::Listed(array.keys().values(), list, vec![UNKNOWN; list.len()])
+            }
             DataType::Boolean => Values::Flag(array.as_boolean_opt()?),
             DataType::Int16 => Values::Short(array.as_primitive_opt::<Int16Type>()?.values()),
             DataType::Int32 => Values::Middle(array.as_primitive_opt::<Int32Type>()?.values()),
@@ -92,6 +107,7 @@ impl Column<'_> {
     pub(super) fn mark_changes(&self, changes: &mut [bool]) {
         match &self.values {
             Values::Text(array, _) => mark(changes, array.views()),
+            Values::Listed(places, ..) => mark(changes, places),
             Values::Short(values) => mark(changes, values),
             Values::Middle(values) => mark(changes, values),
             Values::Long(values) => mark(changes, values),
@@ -115,10 +131,25 @@ impl Column<'_> {
         }
         match &mut self.values {
             Values::Text(array, known) => text_word(array, row, known, texts),
+            Values::Listed(places, list, words) => {
+                let place = places[row] as usize;
+                if words[place] == UNKNOWN {
+                    words[place] = listed_word(list.value(place), texts);
+                }
+                words[place]
+            }
             Values::Flag(array) => u128::from(array.value(row)),
             Values::Short(values) => number(values[row].into()),
             Values::Middle(values) => number(values[row].into()),
             Values::Long(values) => number(values[row]),
+        }
+    }
+
+    /// Where all rows are references: these, and how many they may refer to.
+    pub(super) fn places(&self) -> Option<(&[i32], usize)> {
+        match (&self.values, self.nulls) {
+            (Values::Listed(places, list, _), None) => Some((places, list.len())),
+            _ => None,
         }
     }
 
@@ -166,4 +197,9 @@ fn text_word(
         return view;
     }
     *known.entry(view).or_insert_with(|| texts.word(array.value(row)))
+}
+
+/// The word that the text has wherever it comes from.
+fn listed_word(text: &str, texts: &mut Texts) -> u128 {
+    if text.len() <= SHORT as usize { make_view(text.as_bytes(), 0, 0) } else { texts.word(text) }
 }
