@@ -21,8 +21,10 @@ const THREAD: usize = REST + 7;
 
 /// Compressed bytes from which decoding gets a thread of its own.
 const LARGE: u64 = 128 << 10;
-/// Pieces that may wait: enough that neither side waits for the other's hiccups, and they fit into a cache.
-const AHEAD: usize = 8;
+/// Pieces that go to the other thread at a time: to wake it up costs as much as to fill in one.
+const TOGETHER: usize = 8;
+/// Such lots that may wait: neither side waits for the other's hiccups, and they fit into a cache.
+const AHEAD: usize = 2;
 
 pub(super) fn heads(heads: &mut Vec<Head>) {
     place_heads(heads);
@@ -70,33 +72,53 @@ pub(super) fn scan(scan: &Scan, source: &Source, module: Module, page: &mut Page
     // One thread decompresses while this one makes columns. Pieces go back to be filled again: memory
     // that is new each time costs more than what is in it.
     thread::scope(|scope| {
-        let (give, take) = sync_channel::<Piece>(AHEAD);
-        let (give_back, again) = channel::<Piece>();
-        scope.spawn(move || read(scan, source, module, &mut |piece| pass(piece, &give, &again)));
+        let (give, take) = sync_channel(AHEAD);
+        let (give_back, again) = channel();
+        let mut lots = Lots { full: Vec::new(), empty: Vec::new(), give, again };
+        scope
+            .spawn(move || read(scan, source, module, &mut |piece| lots.add(piece)) && lots.pass());
         drain(&take, &give_back, |piece| fill(page, source, piece))
     })
 }
 
-/// Gives a piece to the other thread, and takes an empty one for it; false when nobody wants more.
-fn pass(piece: &mut Piece, give: &SyncSender<Piece>, again: &Receiver<Piece>) -> bool {
-    let full = std::mem::replace(piece, again.try_recv().unwrap_or_else(|_| Piece::empty()));
-    piece.host.clone_from(&full.host);
-    (piece.id, piece.rank) = (full.id, full.rank);
-    give.send(full).is_ok()
+/// Pieces on their way to the other thread.
+struct Lots {
+    full: Vec<Piece>,
+    empty: Vec<Piece>,
+    give: SyncSender<Vec<Piece>>,
+    again: Receiver<Vec<Piece>>,
+}
+
+impl Lots {
+    /// Takes a piece, and gives an empty one for it; false when nobody wants more.
+    fn add(&mut self, piece: &mut Piece) -> bool {
+        if self.empty.is_empty() {
+            self.empty.extend(self.again.try_recv().into_iter().flatten());
+        }
+        let full = std::mem::replace(piece, self.empty.pop().unwrap_or_else(Piece::empty));
+        piece.host.clone_from(&full.host);
+        (piece.id, piece.rank) = (full.id, full.rank);
+        self.full.push(full);
+        self.full.len() < TOGETHER || self.pass()
+    }
+
+    fn pass(&mut self) -> bool {
+        self.give.send(std::mem::take(&mut self.full)).is_ok()
+    }
 }
 
 /// Fills in all that come; false when nobody listens any more.
 fn drain(
-    take: &Receiver<Piece>,
-    give_back: &Sender<Piece>,
+    take: &Receiver<Vec<Piece>>,
+    give_back: &Sender<Vec<Piece>>,
     mut fill: impl FnMut(&mut Piece) -> bool,
 ) -> bool {
-    for mut piece in take {
-        if !fill(&mut piece) {
+    for mut lot in take {
+        if !lot.iter_mut().all(&mut fill) {
             return false;
         }
         // Whoever reads may have come to the end.
-        give_back.send(piece).ok();
+        give_back.send(lot).ok();
     }
     true
 }
