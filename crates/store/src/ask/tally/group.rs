@@ -1,7 +1,8 @@
 //! Which group a row belongs to.
 //!
 //! A batch is first looked through for neighbours that are equal. Where they are long runs, each is looked up once; where
-//! they are not, every row is. Groups are numbered as they come; the values of each are taken out of the batch that had it first.
+//! they are not, every row is; of rows that refer to a list, each value of the list. Groups are numbered as they come; the
+//! values of each are taken out of the batch that had it first.
 
 use std::ops::Range;
 

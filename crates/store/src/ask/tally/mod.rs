@@ -74,18 +74,18 @@ fn replaced(node: &Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPla
 /// The first step over files and rows that are in none yet: each for itself, as their texts come in different ways.
 fn first_step(planned: &AggregateExec) -> Result<Arc<dyn ExecutionPlan>> {
     let Some(union) = planned.input().downcast_ref::<UnionExec>() else {
-        return Ok(Arc::new(Tally::new(over(planned, Referring::below(planned))?)));
+        let referring = Referring::below(planned).map(|input| over(planned, input)).transpose()?;
+        return Ok(Arc::new(Tally::new(referring.unwrap_or_else(|| planned.clone()))));
     };
     let mut parts = Vec::with_capacity(union.inputs().len());
     for part in union.inputs() {
-        parts.push(first_step(&over(planned, Some(Arc::clone(part)))?)?);
+        parts.push(first_step(&over(planned, Arc::clone(part))?)?);
     }
     UnionExec::try_new(parts)
 }
 
 /// The same step over another input.
-fn over(planned: &AggregateExec, input: Option<Arc<dyn ExecutionPlan>>) -> Result<AggregateExec> {
-    let Some(input) = input else { return Ok(planned.clone()) };
+fn over(planned: &AggregateExec, input: Arc<dyn ExecutionPlan>) -> Result<AggregateExec> {
     step(planned, AggregateMode::Partial, planned.group_expr().clone(), input)
 }
 
@@ -107,10 +107,8 @@ fn step(
 
 /// Where one step was to do all: the first step is ours, the second the engine's.
 fn both_steps(planned: &AggregateExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-    let group = planned.group_expr();
-    let input = Arc::clone(planned.input());
-    let first = first_step(&step(planned, AggregateMode::Partial, group.clone(), input)?)?;
-    let second = step(planned, AggregateMode::Final, group.as_final(), first)?;
+    let first = first_step(&over(planned, Arc::clone(planned.input()))?)?;
+    let second = step(planned, AggregateMode::Final, planned.group_expr().as_final(), first)?;
     Ok((second.schema() == planned.schema()).then(|| Arc::new(second) as Arc<dyn ExecutionPlan>))
 }
 

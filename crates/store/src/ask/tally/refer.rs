@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{Result, internal_err};
+use datafusion::common::{DataFusionError, Result, internal_err};
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::parquet::ParquetFileReaderFactory;
 use datafusion::datasource::physical_plan::{
@@ -193,7 +193,7 @@ impl ExecutionPlan for Referring {
         let rows = futures::stream::once(async move {
             let choose = async || {
                 let referring = Referring::referring(&plain, &columns).await?;
-                Ok::<_, datafusion::error::DataFusionError>(referring.unwrap_or(Arc::clone(&plain)))
+                Ok::<_, DataFusionError>(referring.unwrap_or(Arc::clone(&plain)))
             };
             chosen.get_or_try_init(choose).await?.execute(partition, context)
         });
