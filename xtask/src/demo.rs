@@ -29,8 +29,9 @@ enum Lines {
 
 const SCENES: &[Scene] = &[
     Scene {
-        says: "A job of four processes, on one screen. It spent a seventh of its time in I/O, nearly\n\
-               all of it on the checkpoints, although there are far more writes to field.dat.",
+        says: "A job of four processes, on one screen. It spent most of its time in I/O, the largest\n\
+               part in calls of MPI-IO that neither read nor write. Nearly all bytes went to the\n\
+               checkpoints, although there are far more writes to field.dat.",
         words: &["info", LOG],
         lines: Lines::All,
     },
