@@ -29,7 +29,7 @@ plain! {
     lfs64 vector names many_files stat_family errno variadic pipes plain
     underscore_exit quick_exit kill9 segfault abort sys_exit_group
     wide_stdio printf_family scanf_family popen unlocked_inline
-    temporary rename metadata movers reserve mapping aio syscall io_uring getrandom
+    temporary rename metadata movers reserve mapping aio syscall syscall_every io_uring getrandom
 }
 
 #[test]

@@ -180,8 +180,11 @@ impl Open {
     }
 
     /// Takes over a change of the status flags by `fcntl`.
-    pub fn set_flags(&self, flags: c_int) {
+    pub fn set_flags(&self, descriptor: c_int, flags: c_int) {
         let appends = flags & libc::O_APPEND != 0;
+        if appends && self.flags.load(Ordering::Relaxed) & APPENDS == 0 {
+            self.end.store(sys::size(descriptor).unwrap_or(0), Ordering::Relaxed);
+        }
         self.flags.store(if appends { APPENDS } else { 0 }, Ordering::Relaxed);
     }
 

@@ -37,17 +37,27 @@ macro_rules! mapping {
             let call = Call::begin(Function::Mmap, 0);
             // SAFETY: the caller's contract is the real function's.
             let place = unsafe { real::$name(at, bytes, access, flags, descriptor, offset) };
-            let done = if place == libc::MAP_FAILED { -1 } else { 0 };
-            call.on_descriptor(descriptor, done, (offset, bytes as u64), |shard, ended| {
-                shard.add::<{ posix::MMAPS }>(1);
-                shard.add::<{ posix::BYTES_MAPPED }>(bytes as u64);
-                shard.add::<{ posix::META_TIME }>(ended.took());
-            });
+            mapped(call, descriptor, (offset, bytes), place);
             place
         }
     )*};
 }
 mapping! { mmap mmap64 }
+
+/// Ends a mapping of a file.
+pub(super) fn mapped(
+    call: Call,
+    descriptor: c_int,
+    (offset, bytes): (off_t, usize),
+    place: *mut c_void,
+) {
+    let done = if place == libc::MAP_FAILED { -1 } else { 0 };
+    call.on_descriptor(descriptor, done, (offset, bytes as u64), |shard, ended| {
+        shard.add::<{ posix::MMAPS }>(1);
+        shard.add::<{ posix::BYTES_MAPPED }>(bytes as u64);
+        shard.add::<{ posix::META_TIME }>(ended.took());
+    });
+}
 
 named! {
     /// `msync(2)`: which file the memory belongs to is not known here.
@@ -55,9 +65,14 @@ named! {
         let call = Call::begin(Function::Msync, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(at, bytes, flags) };
-        if let Some(ended) = call.end() {
-            ended.alone(NO_OFFSET, bytes as u64);
-        }
+        written_back(call, bytes);
         done
+    }
+}
+
+/// Ends an `msync`.
+pub(super) fn written_back(call: Call, bytes: usize) {
+    if let Some(ended) = call.end() {
+        ended.alone(NO_OFFSET, bytes as u64);
     }
 }
