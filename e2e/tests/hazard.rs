@@ -29,7 +29,7 @@ plain! {
     lfs64 vector names many_files stat_family errno variadic pipes plain
     underscore_exit quick_exit kill9 segfault abort sys_exit_group
     wide_stdio printf_family scanf_family popen unlocked_inline
-    temporary rename metadata movers reserve mapping aio syscall syscall_every io_uring getrandom
+    temporary rename metadata movers copy_time reserve mapping aio syscall syscall_every io_uring getrandom
 }
 
 #[test]
@@ -80,6 +80,21 @@ fn liburing() {
         let program = Program::c("liburing").named(&format!("liburing_{binding}"));
         let program = program.flag(&format!("-Wl,-z,{binding},--no-as-needed")).flag("-luring");
         check(&Case::of(program));
+    }
+}
+
+/// libaio is reached in the same way; a program that leaves results where they are says so in its log.
+#[test]
+fn libaio() {
+    if !std::path::Path::new("/usr/include/libaio.h").exists() {
+        println!("libaio                   skipped: it is not installed");
+        return;
+    }
+    for binding in ["lazy", "now"] {
+        let program = Program::c("libaio").named(&format!("libaio_{binding}"));
+        let program = program.flag(&format!("-Wl,-z,{binding},--no-as-needed")).flag("-laio");
+        check(&Case::of(program.clone()));
+        check(&Case::of(program).arg("left"));
     }
 }
 

@@ -41,6 +41,7 @@ const DEBIAN: &[Need] = &[
     Need { package: "tar", reason: "an application whose calls are counted" },
     Need { package: "sqlite3", reason: "an application whose calls are counted" },
     Need { package: "fio", reason: "an application whose calls are counted" },
+    Need { package: "libaio-dev", reason: "compiles the end-to-end program with libaio" },
     Need { package: "hmmer", reason: "hmmsearch, an application whose calls are counted" },
     Need { package: "nodejs", reason: "builds and tests the report page" },
     Need { package: "npm", reason: "installs what the report page is built with" },

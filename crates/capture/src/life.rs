@@ -31,6 +31,7 @@ use netra_event::segment::{CALIBRATIONS, Header, LOGGED, MAGIC, State, UNTRACED,
 
 use crate::arena::{ARENA, note};
 use crate::got;
+use crate::hook::aio;
 use crate::jail;
 use crate::job;
 use crate::log;
@@ -394,6 +395,7 @@ pub fn finish() {
         return;
     }
     let Some(header) = ARENA.header() else { return };
+    aio::end();
     calibrate(header);
     header.end.store(time::realtime(), Ordering::Relaxed);
     header.state.store(State::Clean as u32, Ordering::Release);

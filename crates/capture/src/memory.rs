@@ -76,6 +76,8 @@ pub struct Private {
     pub streams: [Stream; DESCRIPTORS],
     /// Asynchronous transfers on their way.
     pub requests: [Request; REQUESTS],
+    /// How many there are, with those that found no place.
+    pub requests_open: AtomicU32,
     /// What handles of HDF5 and PnetCDF stand for.
     pub handles: [Place; HANDLES],
     /// Open files of MPI.

@@ -199,6 +199,8 @@ pub fn page_bytes() -> usize {
 
 /// The ELF machine of objects that can be loaded here.
 pub const MACHINE: u16 = 183;
+/// An application's addresses are below.
+pub const HIGHEST: usize = 1 << 48;
 
 /// Trampolines there are.
 pub const TRAMPOLINES: usize = 1024;

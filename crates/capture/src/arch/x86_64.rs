@@ -221,6 +221,8 @@ pub fn page_bytes() -> usize {
 
 /// The ELF machine of objects that can be loaded here.
 pub const MACHINE: u16 = 62;
+/// An application's addresses are below.
+pub const HIGHEST: usize = 1 << 47;
 
 /// Trampolines there are.
 pub const TRAMPOLINES: usize = 1024;

@@ -1,4 +1,4 @@
-//! Functions of libraries above the C library (MPI, HDF5, PnetCDF), reached without exporting their
+//! Functions of libraries beside the C library (MPI, HDF5, PnetCDF, liburing, libaio), reached without exporting their
 //! names: the slots through which loaded objects call them are made to lead to our hooks.
 //!
 //! An object calls a function of another one through a slot of its own, which the loader fills. We look
@@ -20,7 +20,7 @@ use core::ffi::CStr;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::arch;
-use crate::hook::{hdf5, mpiio, pnetcdf, uring};
+use crate::hook::{hdf5, libaio, mpiio, pnetcdf, uring};
 use crate::tls;
 
 /// The families of hooks. A layer adds its line.
@@ -31,6 +31,7 @@ pub static FAMILIES: &[&Family] = &[
     &pnetcdf::DATA,
     &uring::LIBURING,
     &uring::INLINED,
+    &libaio::FAMILY,
 ];
 
 /// A library whose functions are hooked.

@@ -109,7 +109,7 @@ named! {
 
 /// Bytes a vectored call asks for, and whether all its parts are aligned. Looked at after the real
 /// call has accepted them; of a call that failed nothing is looked at.
-fn parts(parts: *const iovec, count: c_int, done: ssize_t) -> (usize, bool) {
+pub(super) fn parts(parts: *const iovec, count: c_int, done: ssize_t) -> (usize, bool) {
     let count = usize::try_from(count).unwrap_or(0);
     if done < 0 || parts.is_null() || count > 1024 {
         return (0, true);

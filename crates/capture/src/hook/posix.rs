@@ -277,11 +277,14 @@ pub(super) fn controlled(
 
 /// Counts a sync as Darshan does: its time belongs to writing.
 pub(super) fn synced<const AT: usize>(call: Call, descriptor: c_int, done: c_int) {
+    call.on_descriptor(descriptor, i64::from(done), (NO_OFFSET, 0), flushed::<AT>);
+}
+
+/// Adds a sync to a record.
+pub(super) fn flushed<const AT: usize>(shard: &Shard, ended: &Ended) {
     const TIME: usize = posix::WRITE + netra_event::segment::shard::direction::TIME;
-    call.on_descriptor(descriptor, i64::from(done), (NO_OFFSET, 0), |shard, ended| {
-        shard.add::<AT>(1);
-        shard.add::<TIME>(ended.took());
-    });
+    shard.add::<AT>(1);
+    shard.add::<TIME>(ended.took());
 }
 
 named! {
