@@ -21,6 +21,11 @@
 //!
 //! **chroot.** The segment goes on (`jail.rs`); no log is written, and no directory made, in the jail.
 //!
+//! **Sandbox.** What has to be done first, and what is done without, is in `sandbox.rs`.
+//!
+//! **clone with the parent's memory.** The child is no process of its own for us: what it does counts as
+//! its parent's, and neither its end nor a failed exec is its parent's.
+//!
 //! **Thread end.** A key's destructor gives the thread's place to the next thread.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
@@ -39,6 +44,7 @@ use crate::name;
 use crate::object;
 use crate::platform;
 use crate::real;
+use crate::sandbox;
 use crate::settings::{LONGEST_PATH, SETTINGS};
 use crate::sys::{self, Refused};
 use crate::text::{Text, decimal};
@@ -73,6 +79,11 @@ pub fn start() {
     }
     // SAFETY: the environment is the loader's list, and nobody reads settings before `STARTED`.
     unsafe { SETTINGS.read(environment()) };
+    if !sandbox::start() {
+        SETTINGS.disable();
+        STARTED.store(2, Ordering::Release);
+        return;
+    }
     time::choose();
     ORIGIN.set(time::pair());
     jail::start();
@@ -141,6 +152,11 @@ pub fn is_child() -> bool {
 /// Makes sure that this process is set up; none if netra is off in it.
 #[cold]
 pub fn ready() -> Option<()> {
+    ready_since(None)
+}
+
+/// The same at the end of a call, of which it is known when it began.
+pub fn ready_since(began: Option<u64>) -> Option<()> {
     if STARTED.load(Ordering::Acquire) != 2 {
         start();
     }
@@ -162,8 +178,8 @@ pub fn ready() -> Option<()> {
             return None;
         }
         if private.starting.swap(1, Ordering::AcqRel) == 0 {
-            if set_up(private).is_none() {
-                // No memory: netra stays out of this process, and nobody asks again.
+            if !sandbox::may_set_up() || set_up(private, began).is_none() {
+                // No memory, or not allowed to ask for it: netra stays out of this process, and nobody asks again.
                 SETTINGS.disable();
             }
         } else {
@@ -174,12 +190,12 @@ pub fn ready() -> Option<()> {
 }
 
 /// Makes the segment and fills its head; none if there is no memory for it.
-fn set_up(private: &Private) -> Option<()> {
+fn set_up(private: &Private, began: Option<u64>) -> Option<()> {
     let process = sys::ask(libc::SYS_getpid);
     let before = PROCESS.swap(process, Ordering::Relaxed);
     if before != 0 {
-        // A child: its recording begins now.
-        ORIGIN.set(time::pair());
+        // A child: its recording begins with its first call.
+        ORIGIN.set(began.map_or_else(time::pair, time::pair_at));
     }
     let (path, why) = match segment_path(process) {
         Ok(path) => (Some(path), None),
@@ -257,6 +273,9 @@ fn fill(header: &Header, process: u32, before: u32) {
 /// Adds a pair of ticks and time to the header.
 pub fn calibrate(header: &Header) {
     let (ticks, realtime) = time::pair();
+    if realtime == 0 {
+        return;
+    }
     let count = header.calibrations.load(Ordering::Relaxed);
     // The first place is the start's; the others take turns (`segment::View::newest`).
     let turns = (CALIBRATIONS as u64).wrapping_sub(1);
@@ -390,10 +409,10 @@ pub fn finish() {
     if slot.borrowed.get() != 0 || private.alive.load(Ordering::Acquire) == 0 {
         return;
     }
-    if private.finished.swap(1, Ordering::AcqRel) != 0 {
+    let Some(header) = ARENA.header() else { return };
+    if !is_own(header) || private.finished.swap(1, Ordering::AcqRel) != 0 {
         return;
     }
-    let Some(header) = ARENA.header() else { return };
     calibrate(header);
     header.end.store(time::realtime(), Ordering::Relaxed);
     header.state.store(State::Clean as u32, Ordering::Release);
@@ -402,6 +421,7 @@ pub fn finish() {
             note(b"the root directory was changed: the segment is left instead of a log");
             Err(Refused(libc::EXDEV))
         }
+        _ if !sandbox::may_write_log() => Err(Refused(libc::EPERM)),
         job::Ending::Alone => log::write(),
         job::Ending::Told => Ok(()),
         job::Ending::More => Err(Refused(libc::EEXIST)),
@@ -425,6 +445,12 @@ pub fn finish() {
     }
 }
 
+/// Whether the segment is this process's own. A child that borrows its parent's memory (`clone` with
+/// `CLONE_VM`) finds its parent's.
+fn is_own(header: &Header) -> bool {
+    header.pid.load(Ordering::Relaxed) == sys::ask(libc::SYS_getpid)
+}
+
 /// The image is about to be replaced.
 pub fn before_exec() {
     set_state(State::Exec);
@@ -439,7 +465,7 @@ fn set_state(state: State) {
     let Some(private) = memory::private() else { return };
     if tls::slot().borrowed.get() == 0
         && private.alive.load(Ordering::Acquire) != 0
-        && let Some(header) = ARENA.header()
+        && let Some(header) = ARENA.header().filter(|header| is_own(header))
     {
         calibrate(header);
         header.state.store(state as u32, Ordering::Release);

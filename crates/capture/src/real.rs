@@ -10,6 +10,7 @@ use core::ptr;
 
 use crate::arch::MACHINE;
 use crate::object;
+use crate::tls;
 
 /// The loader's list of objects (`<link.h>`, the part that has been stable for decades).
 #[repr(C)]
@@ -280,9 +281,12 @@ macro_rules! real {
     };
 }
 
-/// The calling thread's errno.
+/// The calling thread's errno; 0 for a thread that has none.
 #[must_use]
 pub fn errno() -> i32 {
+    if tls::is_foreign() {
+        return 0;
+    }
     // SAFETY: libc gives a valid address for the life of the thread.
     unsafe { libc::__errno_location().read() }
 }

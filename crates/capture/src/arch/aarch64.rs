@@ -60,6 +60,23 @@ pub fn slot() -> *mut c_void {
     slot
 }
 
+/// Whether a thread has no slot: its first word, which leads to the blocks of its libraries, is empty.
+#[inline(always)]
+#[must_use]
+pub fn is_foreign(_slot: *mut c_void) -> bool {
+    let first: usize;
+    // SAFETY: the thread pointer leads to at least the two words that the ABI reserves.
+    unsafe {
+        asm!(
+            "mrs {0}, tpidr_el0",
+            "ldr {0}, [{0}]",
+            out(reg) first,
+            options(pure, readonly, nostack, preserves_flags),
+        );
+    }
+    first == 0
+}
+
 /// The thread pointer; glibc's `pthread_self()` lies at a fixed distance below it.
 #[must_use]
 pub fn thread_pointer() -> u64 {

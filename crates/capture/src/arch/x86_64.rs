@@ -54,6 +54,14 @@ pub fn slot() -> *mut c_void {
     slot
 }
 
+/// Whether a thread has no slot: its first word, to which the slot lies at a negative distance, is not the
+/// thread pointer but empty.
+#[inline(always)]
+#[must_use]
+pub fn is_foreign(slot: *mut c_void) -> bool {
+    slot.addr().cast_signed() < 0
+}
+
 /// The thread pointer, which is `pthread_self()`.
 #[must_use]
 pub fn thread_pointer() -> u64 {

@@ -5,7 +5,7 @@ use core::ffi::{c_char, c_int, c_long};
 
 use netra_event::{Function, NO_FILE, NO_OFFSET};
 
-use super::uring;
+use super::{sandbox, uring};
 use crate::call::{Call, Opening, Transfer};
 use crate::files;
 use crate::real as libc_real;
@@ -77,6 +77,11 @@ pub unsafe extern "C" fn syscall(
     f: usize,
 ) -> c_long {
     let Some(kind) = kind(number, [a, b, c, d]) else {
+        if let Some(request) = sandbox::by_number(number, [a, b, c]) {
+            // SAFETY: the caller's contract is the real function's.
+            let call = || unsafe { real::syscall(number, a, b, c, d, e, f) };
+            return sandbox::enter(request, number, b, call);
+        }
         // SAFETY: the caller's contract is the real function's.
         return unsafe { real::syscall(number, a, b, c, d, e, f) };
     };
