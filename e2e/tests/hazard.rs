@@ -84,6 +84,22 @@ fn liburing() {
     }
 }
 
+/// A program of another C library starts with ours preloaded, alone and from a script, and is left alone.
+#[test]
+fn musl() {
+    let specs = format!("/usr/lib/{}-linux-musl/musl-gcc.specs", std::env::consts::ARCH);
+    if !std::path::Path::new(&specs).exists() {
+        println!("musl                     skipped: musl-tools is not installed");
+        return;
+    }
+    let program = Program::c("musl").flag(&format!("-specs={specs}"));
+    check(&Case::of(program.clone()).without_evidence());
+    let words = program.words().expect("it compiles");
+    let script = format!("{}; echo code $?", words[0]);
+    let shell = Program::system("musl_in_a_script", &["sh", "-c", &script]);
+    check(&Case::of(shell).without_evidence());
+}
+
 /// Limits and rights under which a log may be impossible: the application does not notice.
 #[test]
 fn limits_and_rights() {

@@ -50,16 +50,17 @@ use crate::sys::{self, Refused};
 use crate::text::{Text, decimal};
 use crate::time::{self, ORIGIN};
 use crate::tls;
+use crate::weak;
 
 unsafe extern "C" {
     static environ: *const *const c_char;
-    static __libc_stack_end: *const usize;
-    fn __cxa_atexit(
-        run: extern "C" fn(*mut c_void),
-        with: *mut c_void,
-        object: *mut c_void,
-    ) -> c_int;
-    fn __cxa_at_quick_exit(run: extern "C" fn(*mut c_void), object: *mut c_void) -> c_int;
+}
+
+/// The end of the first thread's stack, as glibc's loader keeps it; null with another C library.
+fn libc_stack_end() -> *const usize {
+    let place = weak!("__libc_stack_end").cast::<*const usize>();
+    // SAFETY: the loader's variable, set before any code of the program runs.
+    unsafe { place.as_ref() }.map_or(ptr::null(), |end| *end)
 }
 
 /// Bytes of the command line that are kept.
@@ -75,6 +76,12 @@ static KEY: AtomicU32 = AtomicU32::new(0);
 /// The library is loaded.
 pub fn start() {
     if STARTED.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Acquire).is_err() {
+        return;
+    }
+    if libc_stack_end().is_null() {
+        // Another C library than the one that netra knows: calls pass, and nothing is recorded.
+        SETTINGS.disable();
+        STARTED.store(2, Ordering::Release);
         return;
     }
     // SAFETY: the environment is the loader's list, and nobody reads settings before `STARTED`.
@@ -94,11 +101,7 @@ pub fn start() {
     }
     if !SETTINGS.disabled() {
         make_key();
-        // SAFETY: both handlers stay as long as the process; we are never unloaded.
-        unsafe {
-            __cxa_atexit(at_exit, ptr::null_mut(), ptr::null_mut());
-            __cxa_at_quick_exit(at_exit, ptr::null_mut());
-        }
+        watch_exit();
     }
     STARTED.store(2, Ordering::Release);
     if !SETTINGS.disabled() {
@@ -120,7 +123,7 @@ unsafe fn environment() -> *const *const c_char {
     // SAFETY: the loader sets it before any code of the program runs; the words there are the
     // number of arguments, the arguments, a null, and the environment.
     unsafe {
-        let start = (&raw const __libc_stack_end).read();
+        let start = libc_stack_end();
         let arguments = start.read();
         start.add(arguments.wrapping_add(2)).cast()
     }
@@ -129,8 +132,23 @@ unsafe fn environment() -> *const *const c_char {
 /// Where the first thread's stack ends, as far as the program uses it.
 #[must_use]
 pub fn stack_end() -> u64 {
-    // SAFETY: the loader sets it before any code of the program runs.
-    unsafe { (&raw const __libc_stack_end).read() }.addr() as u64
+    libc_stack_end().addr() as u64
+}
+
+/// Asks to be told of the end, by `exit` and by `quick_exit`.
+fn watch_exit() {
+    type Exit = unsafe extern "C" fn(extern "C" fn(*mut c_void), *mut c_void, *mut c_void) -> c_int;
+    type QuickExit = unsafe extern "C" fn(extern "C" fn(*mut c_void), *mut c_void) -> c_int;
+    let (exit, quick_exit) = (weak!("__cxa_atexit"), weak!("__cxa_at_quick_exit"));
+    if exit.is_null() || quick_exit.is_null() {
+        return;
+    }
+    // SAFETY: the C library's functions have these signatures; the handler stays as long as the process; we
+    // are never unloaded.
+    unsafe {
+        core::mem::transmute::<*mut c_void, Exit>(exit)(at_exit, ptr::null_mut(), ptr::null_mut());
+        core::mem::transmute::<*mut c_void, QuickExit>(quick_exit)(at_exit, ptr::null_mut());
+    }
 }
 
 extern "C" fn at_exit(_: *mut c_void) {
@@ -310,7 +328,7 @@ static ARGUMENTS: (AtomicUsize, AtomicUsize) = (AtomicUsize::new(0), AtomicUsize
 fn remember_arguments() {
     // SAFETY: the words there are the number of arguments and their addresses; the program has not run yet.
     let texts = unsafe {
-        let start = (&raw const __libc_stack_end).read();
+        let start = libc_stack_end();
         core::slice::from_raw_parts(start.add(1).cast::<*const c_char>(), start.read())
     };
     let (Some(first), Some(last)) = (texts.first(), texts.last()) else { return };
