@@ -35,7 +35,7 @@ const PREFIXES: &str = "\
     rewind fflush setvbuf setbuf setbuffer setlinebuf perror __overflow __uflow __underflow \
     __woverflow __wuflow __wunderflow psignal vfork __vfork fork _Fork exec fexecve posix_spawn \
     system _exit _Exit pipe eventfd socket send recv process_vm preadv getrandom getentropy \
-    longjmp _longjmp siglongjmp __longjmp dlopen";
+    longjmp _longjmp siglongjmp __longjmp dlopen prctl";
 
 /// Why a function is not covered, and the functions.
 const REASONS: &[(&str, &str)] = &[

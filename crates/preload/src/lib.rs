@@ -75,7 +75,7 @@ mod names {
     use netra_capture::hook::stdio::{format, open, read, seek, wide, write};
     use netra_capture::hook::{
         aio, data, directory, jump, map, metadata, mover, posix, process, random, raw, rename,
-        stat, statx, temporary,
+        sandbox, stat, statx, temporary,
     };
 
     export! {
@@ -377,6 +377,7 @@ mod names {
         posix_spawnp / 6 = process::posix_spawnp;
         system / 1 = process::system;
         chroot / 1 = process::chroot;
+        prctl / 5 = sandbox::prctl;
         // The stack may not change on the way: the return address is not looked at.
         vfork / 6 = arch::vfork;
         // The loader looks at who calls: the return address stays where it is.

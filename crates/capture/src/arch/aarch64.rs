@@ -60,6 +60,42 @@ pub fn slot() -> *mut c_void {
     slot
 }
 
+/// The address of a name that another C library may not have; see the twin.
+#[macro_export]
+macro_rules! weak {
+    ($name:literal) => {{
+        let address: *mut core::ffi::c_void;
+        // SAFETY: reads a slot that the loader has filled.
+        unsafe {
+            core::arch::asm!(
+                concat!(".weak ", $name),
+                concat!("adrp {0}, :got:", $name),
+                concat!("ldr {0}, [{0}, :got_lo12:", $name, "]"),
+                out(reg) address,
+                options(pure, readonly, nostack, preserves_flags),
+            );
+        }
+        address
+    }};
+}
+
+/// Whether a thread has no slot: its first word, which leads to the blocks of its libraries, is empty.
+#[inline(always)]
+#[must_use]
+pub fn is_foreign(_slot: *mut c_void) -> bool {
+    let first: usize;
+    // SAFETY: the thread pointer leads to at least the two words that the ABI reserves.
+    unsafe {
+        asm!(
+            "mrs {0}, tpidr_el0",
+            "ldr {0}, [{0}]",
+            out(reg) first,
+            options(pure, readonly, nostack, preserves_flags),
+        );
+    }
+    first == 0
+}
+
 /// The thread pointer; glibc's `pthread_self()` lies at a fixed distance below it.
 #[must_use]
 pub fn thread_pointer() -> u64 {

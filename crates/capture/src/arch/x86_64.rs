@@ -54,6 +54,32 @@ pub fn slot() -> *mut c_void {
     slot
 }
 
+/// The address of a name that another C library may not have, null where it has not: a weak symbol.
+#[macro_export]
+macro_rules! weak {
+    ($name:literal) => {{
+        let address: *mut core::ffi::c_void;
+        // SAFETY: reads a slot that the loader has filled.
+        unsafe {
+            core::arch::asm!(
+                concat!(".weak ", $name),
+                concat!("mov {0}, qword ptr [rip + ", $name, "@GOTPCREL]"),
+                out(reg) address,
+                options(pure, readonly, nostack, preserves_flags),
+            );
+        }
+        address
+    }};
+}
+
+/// Whether a thread has no slot: its first word, to which the slot lies at a negative distance, is not the
+/// thread pointer but empty.
+#[inline(always)]
+#[must_use]
+pub fn is_foreign(slot: *mut c_void) -> bool {
+    slot.addr().cast_signed() < 0
+}
+
 /// The thread pointer, which is `pthread_self()`.
 #[must_use]
 pub fn thread_pointer() -> u64 {
