@@ -228,8 +228,6 @@ mod names {
         copy_file_range / 6 = mover::copy_file_range;
         splice / 6 = mover::splice;
 
-        mmap / 6 = map::mmap;
-        mmap64 / 6 = map::mmap64;
         msync / 3 = map::msync;
 
         aio_read / 1 = aio::aio_read;
