@@ -103,6 +103,8 @@ pub(crate) struct Installed {
     pub(crate) python: Option<PathBuf>,
     /// The folder of MPI libraries.
     pub(crate) mpi: Option<PathBuf>,
+    /// Whether all packages of the distribution are here.
+    complete: bool,
     /// What is missing and what it would have checked, one sentence each.
     pub(crate) missing: Vec<String>,
     /// What was tried in vain, and why.
@@ -118,7 +120,10 @@ impl Installed {
     /// The variables that tell tests what they may use.
     pub(crate) fn environment(&self) -> Vec<(&'static str, PathBuf)> {
         let python = self.python.iter().map(|python| ("NETRA_TEST_PYTHON", python.clone()));
-        python.chain(self.mpi.iter().map(|mpi| ("NETRA_TEST_MPI", mpi.clone()))).collect()
+        let mpi = self.mpi.iter().map(|mpi| ("NETRA_TEST_MPI", mpi.clone()));
+        // A program that is not there is then a failure.
+        let complete = self.complete.then(|| ("NETRA_TEST_INSTALLED", PathBuf::from("all")));
+        python.chain(mpi).chain(complete).collect()
     }
 }
 
@@ -136,7 +141,10 @@ pub(crate) fn run(_: &[String]) -> Result<()> {
 pub(crate) fn all() -> Installed {
     let mut installed = Installed::default();
     match debian() {
-        Ok(missing) => installed.missing = missing,
+        Ok(missing) => {
+            installed.complete = missing.is_empty();
+            installed.missing = missing;
+        }
         Err(error) => installed.failed.push(format!("{error:#}")),
     }
     if let Err(error) = other_target() {

@@ -268,6 +268,13 @@ pub fn adopt(descriptor: c_int) -> Option<&'static Open> {
     Some(open)
 }
 
+/// Looks at a descriptor while the kernel can be asked what it is.
+pub fn meet(descriptor: c_int) {
+    if let Behind::Unknown = behind(descriptor) {
+        let _open = adopt(descriptor);
+    }
+}
+
 fn kernel_path(descriptor: c_int, buffer: &mut [u8]) -> Option<&[u8]> {
     let mut link = Text::<32>::new();
     link.push(b"/proc/thread-self/fd/").number(u64::try_from(descriptor).ok()?);
