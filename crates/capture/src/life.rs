@@ -39,6 +39,7 @@ use crate::name;
 use crate::object;
 use crate::platform;
 use crate::real;
+use crate::room::Why;
 use crate::settings::{LONGEST_PATH, SETTINGS};
 use crate::sys::{self, Refused};
 use crate::text::{Text, decimal};
@@ -66,6 +67,27 @@ static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// The key whose destructor tells that a thread ends, plus one.
 static KEY: AtomicU32 = AtomicU32::new(0);
 
+/// Why netra stays out of this process, plus nothing: 0 if it does not.
+static STAYS_OUT: AtomicU32 = AtomicU32::new(0);
+
+/// Why this process is not recorded, if netra had to stay out of it.
+#[must_use]
+pub fn stays_out() -> Option<Why> {
+    (STAYS_OUT.load(Ordering::Relaxed) == Why::NoRoom as u32).then_some(Why::NoRoom)
+}
+
+/// Netra stays out of this process, and says so where it may.
+fn stay_out(why: Why) {
+    STAYS_OUT.store(why as u32, Ordering::Relaxed);
+    if SETTINGS.debugs() && !SETTINGS.disabled() {
+        let mut line = Text::<256>::new();
+        line.push(b"netra: process ").number(u64::from(sys::ask(libc::SYS_getpid)));
+        line.push(b" is not recorded: ").push(why.text().as_bytes()).push(b"\n");
+        sys::say(2, line.bytes());
+    }
+    SETTINGS.disable();
+}
+
 /// The library is loaded.
 pub fn start() {
     if STARTED.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Acquire).is_err() {
@@ -78,8 +100,8 @@ pub fn start() {
     jail::start();
     object::start();
     remember_arguments();
-    if memory::map().is_none() {
-        SETTINGS.disable();
+    if !SETTINGS.disabled() && memory::map().is_none() {
+        stay_out(Why::NoRoom);
     }
     if !SETTINGS.disabled() {
         make_key();
@@ -148,7 +170,7 @@ pub fn ready() -> Option<()> {
         return None;
     }
     let Some(private) = memory::map() else {
-        SETTINGS.disable();
+        stay_out(Why::NoRoom);
         return None;
     };
     // A page that is read before it is written costs two faults.
@@ -163,8 +185,8 @@ pub fn ready() -> Option<()> {
         }
         if private.starting.swap(1, Ordering::AcqRel) == 0 {
             if set_up(private).is_none() {
-                // No memory: netra stays out of this process, and nobody asks again.
-                SETTINGS.disable();
+                // Nobody asks again.
+                stay_out(Why::NoRoom);
             }
         } else {
             sys::give_way();

@@ -46,8 +46,8 @@ pub struct Request {
 /// The places where a request may be remembered.
 fn places(request: *const aiocb) -> impl Iterator<Item = &'static Request> {
     // Requests are larger than 64 bytes: their lower bits say little.
-    let first = (request.addr() >> 6) % REQUESTS;
-    let all = memory::private().map_or(&[][..], |private| &private.requests[..]);
+    let all = memory::requests();
+    let first = (request.addr() >> 6).checked_rem(all.len()).unwrap_or(0);
     all.iter().cycle().skip(first).take(if all.is_empty() { 0 } else { 16 })
 }
 
