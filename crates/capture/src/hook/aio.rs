@@ -19,17 +19,11 @@ mod real {
 
     crate::real! {
         fn aio_read(request: *mut aiocb) -> c_int, else -1;
-        fn aio_read64(request: *mut aiocb) -> c_int, else -1;
         fn aio_write(request: *mut aiocb) -> c_int, else -1;
-        fn aio_write64(request: *mut aiocb) -> c_int, else -1;
         fn aio_return(request: *mut aiocb) -> ssize_t, else -1;
-        fn aio_return64(request: *mut aiocb) -> ssize_t, else -1;
         fn aio_fsync(kind: c_int, request: *mut aiocb) -> c_int, else -1;
-        fn aio_fsync64(kind: c_int, request: *mut aiocb) -> c_int, else -1;
         fn aio_suspend(list: *const *const aiocb, count: c_int, until: *const c_void) -> c_int, else -1;
-        fn aio_suspend64(list: *const *const aiocb, count: c_int, until: *const c_void) -> c_int, else -1;
         fn lio_listio(mode: c_int, list: *const *mut aiocb, count: c_int, signal: *mut c_void) -> c_int, else -1;
-        fn lio_listio64(mode: c_int, list: *const *mut aiocb, count: c_int, signal: *mut c_void) -> c_int, else -1;
     }
 }
 
@@ -94,9 +88,7 @@ macro_rules! asking {
 }
 asking! {
     aio_read = AioRead;
-    aio_read64 = AioRead;
     aio_write = AioWrite;
-    aio_write64 = AioWrite;
 }
 
 /// Ends a call that moved nothing yet.
@@ -108,7 +100,7 @@ fn asked(call: Call) {
 
 named! {
     /// `aio_return(3)`: here the transfer counts.
-    fn [aio_return aio_return64](request: *mut aiocb, site: usize) -> ssize_t, real => {
+    fn [aio_return](request: *mut aiocb, site: usize) -> ssize_t, real => {
         let call = Call::begin(Function::AioReturn, site);
         let start = recall(request);
         // SAFETY: the caller's contract is the real function's.
@@ -132,7 +124,7 @@ named! {
 }
 named! {
     /// `lio_listio(3)`: each of its transfers counts when its result is taken.
-    fn [lio_listio lio_listio64](mode: c_int, list: *const *mut aiocb, count: c_int, signal: *mut c_void, site: usize) -> c_int, real => {
+    fn [lio_listio](mode: c_int, list: *const *mut aiocb, count: c_int, signal: *mut c_void, site: usize) -> c_int, real => {
         let call = Call::begin(Function::LioListio, site);
         for index in 0..usize::try_from(count).unwrap_or(0) {
             // SAFETY: the list has `count` entries, by the caller's contract.
@@ -149,7 +141,7 @@ named! {
 }
 named! {
     /// `aio_fsync(3)`: counted as a call.
-    fn [aio_fsync aio_fsync64](kind: c_int, request: *mut aiocb, site: usize) -> c_int, real => {
+    fn [aio_fsync](kind: c_int, request: *mut aiocb, site: usize) -> c_int, real => {
         let call = Call::begin(Function::AioFsync, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(kind, request) };
@@ -159,7 +151,7 @@ named! {
 }
 named! {
     /// `aio_suspend(3)`: counted as a call, with the time it waited.
-    fn [aio_suspend aio_suspend64](list: *const *const aiocb, count: c_int, until: *const c_void, site: usize) -> c_int, real => {
+    fn [aio_suspend](list: *const *const aiocb, count: c_int, until: *const c_void, site: usize) -> c_int, real => {
         let call = Call::begin(Function::AioSuspend, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(list, count, until) };
