@@ -115,6 +115,26 @@ fn musl() {
     check(&Case::of(shell).without_evidence());
 }
 
+/// Its callers reach it through slots of every kind.
+#[test]
+fn mapping_by_every_kind_of_slot() {
+    for flags in ["-Wl,-z,lazy", "-Wl,-z,now", "-fno-plt", "-no-pie", "-no-pie -fno-pie -fno-plt"] {
+        let name = format!("mapping{}", flags.replace([' ', ','], ""));
+        let program = flags.split(' ').fold(Program::c("mapping").named(&name), Program::flag);
+        check(&Case::of(program));
+    }
+}
+
+/// What netra maps is what the application lacks: a ladder of limits, from where the program just fits.
+#[test]
+fn limits_on_memory() {
+    for resource in ["as", "data"] {
+        let program = Program::c("limits").named(&format!("limits_{resource}"));
+        check(&Case::of(program.clone()).arg(resource).arg("tight").without_evidence());
+        check(&Case::of(program).arg(resource).arg("wide"));
+    }
+}
+
 /// Limits and rights under which a log may be impossible: the application does not notice.
 #[test]
 fn limits_and_rights() {

@@ -238,11 +238,8 @@ fn libc_functions() -> Result<(BTreeSet<String>, String)> {
     let text = String::from_utf8_lossy(&loader);
     let version = text.lines().next().and_then(|line| line.split_whitespace().last());
     let version = version.context("ldd tells no version")?.to_owned();
-    let list = output(Command::new("ldd").arg("/bin/sh"))?;
-    let list = String::from_utf8_lossy(&list);
-    let path = list.split_whitespace().find(|word| word.ends_with("/libc.so.6"));
-    let path = path.context("ldd does not show where libc.so.6 is")?;
-    let names = output(Command::new("nm").args(["--dynamic", "--defined-only", path]))?;
+    let names =
+        output(Command::new("nm").args(["--dynamic", "--defined-only"]).arg(artifact::libc()?))?;
     let names = String::from_utf8_lossy(&names);
     let functions = names.lines().filter_map(|line| {
         let mut words = line.split_whitespace().skip(1);

@@ -56,6 +56,7 @@ pub mod object;
 pub mod platform;
 pub mod real;
 pub mod sandbox;
+pub mod room;
 pub mod settings;
 pub mod shard;
 pub mod site;

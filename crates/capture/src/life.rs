@@ -45,6 +45,7 @@ use crate::name;
 use crate::object;
 use crate::platform;
 use crate::real;
+use crate::room::Why;
 use crate::sandbox;
 use crate::settings::{LONGEST_PATH, SETTINGS};
 use crate::sys::{self, Refused};
@@ -74,6 +75,27 @@ static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// The key whose destructor tells that a thread ends, plus one.
 static KEY: AtomicU32 = AtomicU32::new(0);
 
+/// Why netra stays out of this process, plus nothing: 0 if it does not.
+static STAYS_OUT: AtomicU32 = AtomicU32::new(0);
+
+/// Why this process is not recorded, if netra had to stay out of it.
+#[must_use]
+pub fn stays_out() -> Option<Why> {
+    (STAYS_OUT.load(Ordering::Relaxed) == Why::NoRoom as u32).then_some(Why::NoRoom)
+}
+
+/// Netra stays out of this process, and says so where it may.
+fn stay_out(why: Why) {
+    STAYS_OUT.store(why as u32, Ordering::Relaxed);
+    if SETTINGS.debugs() && !SETTINGS.disabled() {
+        let mut line = Text::<256>::new();
+        line.push(b"netra: process ").number(u64::from(sys::ask(libc::SYS_getpid)));
+        line.push(b" is not recorded: ").push(why.text().as_bytes()).push(b"\n");
+        sys::say(2, line.bytes());
+    }
+    SETTINGS.disable();
+}
+
 /// The library is loaded.
 pub fn start() {
     if STARTED.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Acquire).is_err() {
@@ -97,8 +119,8 @@ pub fn start() {
     jail::start();
     object::start();
     remember_arguments();
-    if memory::map().is_none() {
-        SETTINGS.disable();
+    if !SETTINGS.disabled() && memory::map().is_none() {
+        stay_out(Why::NoRoom);
     }
     if !SETTINGS.disabled() {
         make_key();
@@ -183,7 +205,7 @@ pub fn ready_since(began: Option<u64>) -> Option<()> {
         return None;
     }
     let Some(private) = memory::map() else {
-        SETTINGS.disable();
+        stay_out(Why::NoRoom);
         return None;
     };
     // A page that is read before it is written costs two faults.
@@ -197,9 +219,11 @@ pub fn ready_since(began: Option<u64>) -> Option<()> {
             return None;
         }
         if private.starting.swap(1, Ordering::AcqRel) == 0 {
-            if !sandbox::may_set_up() || set_up(private, began).is_none() {
-                // No memory, or not allowed to ask for it: netra stays out of this process, and nobody asks again.
+            if !sandbox::may_set_up() {
                 SETTINGS.disable();
+            } else if set_up(private, began).is_none() {
+                // Nobody asks again.
+                stay_out(Why::NoRoom);
             }
         } else {
             sys::give_way();

@@ -1,13 +1,13 @@
 //! Call sites: the return address of each hooked call, numbered when it is first seen, with the stack of
 //! that moment.
 
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use netra_event::NO_SITE;
 use netra_event::segment::{Region, table};
 
 use crate::arena::ARENA;
-use crate::memory::{self, SITES};
+use crate::memory;
 use crate::object;
 use crate::stack;
 
@@ -21,16 +21,17 @@ const PROBES: usize = 16;
 #[must_use]
 pub fn of(address: usize) -> u16 {
     let key = address as u64;
-    let Some(private) = memory::private() else { return NO_SITE };
-    let entry = private.sites.get(place(key)).map_or(0, |entry| entry.load(Ordering::Relaxed));
+    let sites = memory::sites();
+    let entry = sites.get(place(key, sites)).map_or(0, |entry| entry.load(Ordering::Relaxed));
     // The lower 16 bits are the number; addresses of programs have 48 bits at most.
     if entry >> 16 == key { entry as u16 } else { find(key & ADDRESS) }
 }
 
 #[inline(always)]
-fn place(key: u64) -> usize {
-    // Neighbours stay neighbours: the call sites of a small program share a page of the table.
-    (key ^ key >> 16) as usize % SITES
+fn place(key: u64, sites: &[AtomicU64]) -> usize {
+    // Neighbours stay neighbours: the call sites of a small program share a page of the table. Its length
+    // is a power of two.
+    (key ^ key >> 16) as usize & sites.len().wrapping_sub(1)
 }
 
 #[cold]
@@ -39,10 +40,11 @@ fn find(key: u64) -> u16 {
     if key == 0 {
         return NO_SITE;
     }
-    let Some(private) = memory::private() else { return NO_SITE };
-    let first = place(key);
+    let sites = memory::sites();
+    let first = place(key, sites);
     for probe in 0..PROBES {
-        let Some(entry) = private.sites.get(first.wrapping_add(probe) % SITES) else { break };
+        let at = first.wrapping_add(probe) & sites.len().wrapping_sub(1);
+        let Some(entry) = sites.get(at) else { break };
         let held = entry.load(Ordering::Acquire);
         if held >> 16 == key {
             return held as u16;

@@ -478,12 +478,30 @@ pub fn ask(number: i64) -> u32 {
 /// Whether a file may grow to `bytes`. Beyond the limit the kernel would send SIGXFSZ.
 #[must_use]
 pub fn file_size_allowed(bytes: u64) -> bool {
+    limit(libc::RLIMIT_FSIZE) >= bytes
+}
+
+/// A limit of this process, the largest number if there is none.
+#[must_use]
+pub fn limit(resource: libc::__rlimit_resource_t) -> u64 {
     let mut limit = [u64::MAX; 2];
-    let resource = libc::RLIMIT_FSIZE as usize;
-    let args = [0, resource, 0, (&raw mut limit).expose_provenance(), 0, 0];
+    let args = [0, resource as usize, 0, (&raw mut limit).expose_provenance(), 0, 0];
     // SAFETY: the buffer has the kernel's own layout, two 64-bit numbers.
     let asked = unsafe { syscall(libc::SYS_prlimit64, args) };
-    asked < 0 || limit[0] >= bytes
+    if asked < 0 { u64::MAX } else { limit[0] }
+}
+
+/// Bytes of addresses and of data in use, as `RLIMIT_AS` and `RLIMIT_DATA` count them, but for some pages.
+#[must_use]
+pub fn memory_in_use() -> Option<[u64; 2]> {
+    let mut buffer = [0_u8; 128];
+    let file = open(c"/proc/self/statm", libc::O_RDONLY, 0).ok()?;
+    let length = file.read(&mut buffer).ok()?;
+    let mut words = buffer.get(..length)?.split(|&byte| byte == b' ');
+    let mut pages = |nth| words.nth(nth).and_then(crate::text::decimal);
+    let page = crate::arch::page_bytes() as u64;
+    let (space, data) = (pages(0)?, pages(4)?);
+    Some([space.wrapping_mul(page), data.wrapping_mul(page)])
 }
 
 /// The host's name: the part of `into` that was filled.

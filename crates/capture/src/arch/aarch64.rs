@@ -363,7 +363,7 @@ pub unsafe extern "C" fn dlopen() -> *mut c_void {
 }
 
 /// What an exported name is: takes its own return address as one more argument and jumps into the
-/// hook. `@n` is the number of arguments the C function has.
+/// hook. `@n` is the number of arguments the C function has. It has 32 bytes; patchers write up to 20.
 #[macro_export]
 macro_rules! export_jump {
     (@0 $hook:path) => { $crate::export_jump!(@with "mov x0, x30", $hook) };
@@ -375,7 +375,7 @@ macro_rules! export_jump {
     // As on x86-64 the hook does without its call site; variadic functions have arguments there.
     (@6 $hook:path) => { $crate::export_jump!(@with "nop", $hook) };
     (@with $load:literal, $hook:path) => {
-        core::arch::naked_asm!($load, concat!($crate::jump!(), " {hook}"), hook = sym $hook)
+        core::arch::naked_asm!($load, concat!($crate::jump!(), " {hook}"), ".p2align 5", hook = sym $hook)
     };
 }
 

@@ -367,7 +367,8 @@ pub unsafe extern "C" fn dlopen() -> *mut c_void {
 }
 
 /// What an exported name is: takes its own return address as one more argument and jumps into the
-/// hook. `@n` is the number of arguments the C function has.
+/// hook. `@n` is the number of arguments the C function has. It has 16 bytes, and all that a patcher
+/// writes over the beginning of a function (5 to 14 bytes) stays inside.
 #[macro_export]
 macro_rules! export_jump {
     (@0 $hook:path) => { $crate::export_jump!(@with "mov rdi, qword ptr [rsp]", $hook) };
@@ -379,7 +380,7 @@ macro_rules! export_jump {
     // All six registers are taken: the hook does without its call site.
     (@6 $hook:path) => { $crate::export_jump!(@with "nop", $hook) };
     (@with $load:literal, $hook:path) => {
-        core::arch::naked_asm!($load, concat!($crate::jump!(), " {hook}"), hook = sym $hook)
+        core::arch::naked_asm!($load, concat!($crate::jump!(), " {hook}"), ".p2align 4", hook = sym $hook)
     };
 }
 

@@ -26,17 +26,11 @@ mod real {
 
     crate::real! {
         fn aio_read(request: *mut aiocb) -> c_int, else -1;
-        fn aio_read64(request: *mut aiocb) -> c_int, else -1;
         fn aio_write(request: *mut aiocb) -> c_int, else -1;
-        fn aio_write64(request: *mut aiocb) -> c_int, else -1;
         fn aio_return(request: *mut aiocb) -> ssize_t, else -1;
-        fn aio_return64(request: *mut aiocb) -> ssize_t, else -1;
         fn aio_fsync(kind: c_int, request: *mut aiocb) -> c_int, else -1;
-        fn aio_fsync64(kind: c_int, request: *mut aiocb) -> c_int, else -1;
         fn aio_suspend(list: *const *const aiocb, count: c_int, until: *const c_void) -> c_int, else -1;
-        fn aio_suspend64(list: *const *const aiocb, count: c_int, until: *const c_void) -> c_int, else -1;
         fn lio_listio(mode: c_int, list: *const *mut aiocb, count: c_int, signal: *mut c_void) -> c_int, else -1;
-        fn lio_listio64(mode: c_int, list: *const *mut aiocb, count: c_int, signal: *mut c_void) -> c_int, else -1;
     }
 }
 
@@ -91,8 +85,8 @@ pub(super) struct Asked {
 /// The places where a request may be remembered.
 fn places(owner: usize) -> impl Iterator<Item = &'static Request> {
     // Requests are as large as 64 bytes or larger: their lower bits say nothing.
-    let first = (owner >> 6) % REQUESTS;
-    let all = memory::private().map_or(&[][..], |private| &private.requests[..]);
+    let all = memory::requests();
+    let first = (owner >> 6).checked_rem(all.len()).unwrap_or(0);
     all.iter().cycle().skip(first).take(if all.is_empty() { 0 } else { TRIED })
 }
 
@@ -282,9 +276,7 @@ macro_rules! asking {
 }
 asking! {
     aio_read = AioRead, Read;
-    aio_read64 = AioRead, Read;
     aio_write = AioWrite, Write;
-    aio_write64 = AioWrite, Write;
 }
 
 /// Ends a call that moved nothing yet.
@@ -296,7 +288,7 @@ fn asked_only(call: Call) {
 
 named! {
     /// `aio_return(3)`: here the transfer counts.
-    fn [aio_return aio_return64](request: *mut aiocb, site: usize) -> ssize_t, real => {
+    fn [aio_return](request: *mut aiocb, site: usize) -> ssize_t, real => {
         let began = Call::begin(Function::AioReturn, site);
         let known = recall(request.addr(), 0);
         // SAFETY: the caller's contract is the real function's.
@@ -342,7 +334,7 @@ unsafe fn returned(call: Call, request: *const aiocb, done: ssize_t) {
 
 named! {
     /// `lio_listio(3)`: each of its transfers counts when its result is taken.
-    fn [lio_listio lio_listio64](mode: c_int, list: *const *mut aiocb, count: c_int, signal: *mut c_void, site: usize) -> c_int, real => {
+    fn [lio_listio](mode: c_int, list: *const *mut aiocb, count: c_int, signal: *mut c_void, site: usize) -> c_int, real => {
         let call = Call::begin(Function::LioListio, site);
         for index in 0..usize::try_from(count).unwrap_or(0) {
             // SAFETY: the list has `count` entries, by the caller's contract.
@@ -363,7 +355,7 @@ named! {
 }
 named! {
     /// `aio_fsync(3)`: the sync counts when its result is taken.
-    fn [aio_fsync aio_fsync64](kind: c_int, request: *mut aiocb, site: usize) -> c_int, real => {
+    fn [aio_fsync](kind: c_int, request: *mut aiocb, site: usize) -> c_int, real => {
         let call = Call::begin(Function::AioFsync, site);
         let what = if kind == libc::O_DSYNC { What::DataSync } else { What::Sync };
         asking(request, what, (call.start, site));
@@ -375,7 +367,7 @@ named! {
 }
 named! {
     /// `aio_suspend(3)`: counted as a call, with the time it waited.
-    fn [aio_suspend aio_suspend64](list: *const *const aiocb, count: c_int, until: *const c_void, site: usize) -> c_int, real => {
+    fn [aio_suspend](list: *const *const aiocb, count: c_int, until: *const c_void, site: usize) -> c_int, real => {
         let call = Call::begin(Function::AioSuspend, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(list, count, until) };

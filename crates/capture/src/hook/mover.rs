@@ -20,7 +20,6 @@ mod real {
 
     crate::real! {
         fn sendfile(to: c_int, from: c_int, offset: *mut off_t, bytes: usize) -> ssize_t, else -1;
-        fn sendfile64(to: c_int, from: c_int, offset: *mut off_t, bytes: usize) -> ssize_t, else -1;
         fn copy_file_range(from: c_int, from_offset: *mut off_t, to: c_int, to_offset: *mut off_t, bytes: usize, flags: c_uint) -> ssize_t, else -1;
         fn splice(from: c_int, from_offset: *mut off_t, to: c_int, to_offset: *mut off_t, bytes: usize, flags: c_uint) -> ssize_t, else -1;
         fn tee(from: c_int, to: c_int, bytes: usize, flags: c_uint) -> ssize_t, else -1;
@@ -112,7 +111,7 @@ pub(super) fn moved(call: Call, from: &End, to: &End, asked: usize, done: ssize_
 
 named! {
     /// `sendfile(2)`.
-    fn [sendfile sendfile64](to: c_int, from: c_int, offset: *mut off_t, bytes: usize, site: usize) -> ssize_t, real => {
+    fn [sendfile](to: c_int, from: c_int, offset: *mut off_t, bytes: usize, site: usize) -> ssize_t, real => {
         let call = Call::begin(Function::Sendfile, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(to, from, offset, bytes) };

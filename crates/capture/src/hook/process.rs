@@ -11,13 +11,11 @@ use crate::jail;
 use crate::life;
 use crate::real as libc_real;
 
-#[expect(non_snake_case, reason = "they are C's names")]
 mod real {
     use super::*;
 
     crate::real! {
         fn _exit(status: c_int) -> (), else ();
-        fn _Exit(status: c_int) -> (), else ();
         fn execve(path: *const c_char, arguments: *const *const c_char, environment: *const *const c_char) -> c_int, else -1;
         fn execv(path: *const c_char, arguments: *const *const c_char) -> c_int, else -1;
         fn execvp(path: *const c_char, arguments: *const *const c_char) -> c_int, else -1;
@@ -39,7 +37,7 @@ fn leaving(site: usize) {
     life::finish();
 }
 
-/// `_exit(2)`.
+/// `_exit(2)`, also as `_Exit(3)`.
 ///
 /// # Safety
 /// The caller keeps the contract of `_exit(2)`. The last argument is the caller's return address.
@@ -47,17 +45,6 @@ pub unsafe extern "C" fn _exit(status: c_int, site: usize) {
     leaving(site);
     // SAFETY: the caller's contract is the real function's.
     unsafe { real::_exit(status) };
-}
-
-/// `_Exit(3)`.
-///
-/// # Safety
-/// As for [`_exit`].
-#[expect(non_snake_case, reason = "it is C's name")]
-pub unsafe extern "C" fn _Exit(status: c_int, site: usize) {
-    leaving(site);
-    // SAFETY: the caller's contract is the real function's.
-    unsafe { real::_Exit(status) };
 }
 
 /// Marks the segment, makes the call, and takes the mark back if the call came back.

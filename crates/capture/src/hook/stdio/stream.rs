@@ -117,7 +117,7 @@ unsafe fn buffer_bytes(stream: *mut File) -> u64 {
 }
 
 fn entry(descriptor: c_int) -> Option<&'static Stream> {
-    memory::private()?.streams.get(usize::try_from(descriptor).ok()?)
+    memory::streams().get(usize::try_from(descriptor).ok()?)
 }
 
 /// The entry of a stream we know.
