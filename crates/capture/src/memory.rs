@@ -130,7 +130,7 @@ macro_rules! tables {
 tables! {
     /// By descriptor: 0 unknown, 1 ignored, else the address of an [`Open`]. Higher ones are counted as calls only.
     descriptors: [AtomicUsize; 1 << 20, 1 << 10];
-    /// By descriptor: the stream that C's stdio has over it.
+    /// By descriptor: the stream that C's stdio has over it. As long as the one before.
     streams: [Stream; 1 << 20, 1 << 10];
     /// Asynchronous transfers on their way.
     requests: [Request; REQUESTS, 64];
@@ -151,6 +151,9 @@ tables! {
     /// Threads' blocks: as many as run at a time.
     threads: [Thread; THREADS, 16];
 }
+
+/// Where the first table begins.
+const DESCRIPTORS: usize = size_of::<Private>().next_multiple_of(64);
 
 /// Files with a name of their own.
 pub const FILES: usize = 1 << 16;
@@ -243,17 +246,25 @@ impl Stack {
 struct Door {
     /// Descriptors that can be looked up: 0 until the mapping exists.
     limit: AtomicUsize,
-    /// The table of descriptors.
-    descriptors: AtomicPtr<AtomicUsize>,
     private: AtomicPtr<Private>,
+    /// The table of streams, which is as long as that of descriptors.
+    streams: AtomicPtr<Stream>,
+    /// The table of return addresses, and its length less one.
+    sites: AtomicPtr<AtomicU64>,
+    sites_mask: AtomicUsize,
     /// Not 0 once a second thread has made a hooked call.
     threads: AtomicU32,
 }
 
+/// Stands for the table of return addresses until there is one.
+static NO_SITES: [AtomicU64; 1] = [AtomicU64::new(0)];
+
 static DOOR: Door = Door {
     limit: AtomicUsize::new(0),
-    descriptors: AtomicPtr::new(ptr::null_mut()),
     private: AtomicPtr::new(ptr::null_mut()),
+    streams: AtomicPtr::new(ptr::dangling_mut()),
+    sites: AtomicPtr::new((&raw const NO_SITES).cast_mut().cast()),
+    sites_mask: AtomicUsize::new(0),
     threads: AtomicU32::new(0),
 };
 
@@ -289,8 +300,37 @@ pub fn descriptor(number: i32) -> Option<&'static AtomicUsize> {
     if index >= DOOR.limit.load(Ordering::Acquire) {
         return None;
     }
-    // SAFETY: the limit is 0 until the table is known, and then its length; it is never unmapped.
-    unsafe { Some(&*DOOR.descriptors.load(Ordering::Relaxed).wrapping_add(index)) }
+    let private = DOOR.private.load(Ordering::Relaxed);
+    // SAFETY: the limit is 0 until the mapping is known, and then the length of the table, which is the
+    // first behind `Private`; it is never unmapped.
+    unsafe { Some(&*private.byte_add(DESCRIPTORS).cast::<AtomicUsize>().add(index)) }
+}
+
+/// What is known of the stream over a descriptor.
+#[inline(always)]
+#[must_use]
+pub fn stream(number: i32) -> Option<&'static Stream> {
+    let index = number as u32 as usize;
+    if index >= DOOR.limit.load(Ordering::Acquire) {
+        return None;
+    }
+    let first = DOOR.streams.load(Ordering::Relaxed);
+    // SAFETY: as in `descriptor`.
+    unsafe {
+        core::hint::assert_unchecked(!first.is_null());
+        Some(&*first.add(index))
+    }
+}
+
+/// The place of the table of return addresses that a hash leads to.
+#[inline(always)]
+#[must_use]
+pub fn site(hash: usize) -> &'static AtomicU64 {
+    // Pairs with the Release in `map`.
+    let index = hash & DOOR.sites_mask.load(Ordering::Acquire);
+    // SAFETY: the mask is one less than the table's length, which is a power of two; the table is never
+    // unmapped. Until there is one, the only place of the one that stands for it.
+    unsafe { &*DOOR.sites.load(Ordering::Relaxed).add(index) }
 }
 
 /// Descriptors that are followed.
@@ -322,7 +362,9 @@ pub fn map() -> Option<&'static Private> {
     match DOOR.private.compare_exchange(none, ours, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => {
             lay_out(Some(fresh), halved);
-            DOOR.descriptors.store(descriptors().as_ptr().cast_mut(), Ordering::Relaxed);
+            DOOR.streams.store(streams().as_ptr().cast_mut(), Ordering::Relaxed);
+            DOOR.sites.store(sites().as_ptr().cast_mut(), Ordering::Relaxed);
+            DOOR.sites_mask.store(sites().len().wrapping_sub(1), Ordering::Release);
             DOOR.limit.store(descriptors().len(), Ordering::Release);
         }
         // SAFETY: another thread was first; nobody knows this one.
@@ -350,7 +392,7 @@ mod tests {
     fn tables_shrink_until_they_have_their_fewest_places() {
         let sizes: Vec<usize> = (0..=MOST_HALVED + 1).map(|halved| lay_out(None, halved)).collect();
         assert!(sizes.is_sorted_by(|one, next| one >= next), "{sizes:?}");
-        assert!(sizes[0] < 256 << 20, "{sizes:?}");
+        assert!(sizes[0] < 128 << 20, "{sizes:?}");
         assert!(sizes[MOST_HALVED as usize] < 1 << 20, "{sizes:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! Call sites: the return address of each hooked call, numbered when it is first seen, with the stack of
 //! that moment.
 
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::Ordering;
 
 use netra_event::NO_SITE;
 use netra_event::segment::{Region, table};
@@ -21,17 +21,15 @@ const PROBES: usize = 16;
 #[must_use]
 pub fn of(address: usize) -> u16 {
     let key = address as u64;
-    let sites = memory::sites();
-    let entry = sites.get(place(key, sites)).map_or(0, |entry| entry.load(Ordering::Relaxed));
+    let entry = memory::site(place(key)).load(Ordering::Relaxed);
     // The lower 16 bits are the number; addresses of programs have 48 bits at most.
     if entry >> 16 == key { entry as u16 } else { find(key & ADDRESS) }
 }
 
 #[inline(always)]
-fn place(key: u64, sites: &[AtomicU64]) -> usize {
-    // Neighbours stay neighbours: the call sites of a small program share a page of the table. Its length
-    // is a power of two.
-    (key ^ key >> 16) as usize & sites.len().wrapping_sub(1)
+fn place(key: u64) -> usize {
+    // Neighbours stay neighbours: the call sites of a small program share a page of the table.
+    (key ^ key >> 16) as usize
 }
 
 #[cold]
@@ -40,11 +38,9 @@ fn find(key: u64) -> u16 {
     if key == 0 {
         return NO_SITE;
     }
-    let sites = memory::sites();
-    let first = place(key, sites);
+    let first = place(key);
     for probe in 0..PROBES {
-        let at = first.wrapping_add(probe) & sites.len().wrapping_sub(1);
-        let Some(entry) = sites.get(at) else { break };
+        let entry = memory::site(first.wrapping_add(probe));
         let held = entry.load(Ordering::Acquire);
         if held >> 16 == key {
             return held as u16;

@@ -117,7 +117,7 @@ unsafe fn buffer_bytes(stream: *mut File) -> u64 {
 }
 
 fn entry(descriptor: c_int) -> Option<&'static Stream> {
-    memory::streams().get(usize::try_from(descriptor).ok()?)
+    memory::stream(descriptor)
 }
 
 /// The entry of a stream we know.
