@@ -185,7 +185,7 @@ pub fn of(name: &[u8], kind: u32) -> (u32, u64) {
 /// The bits of an offset that are zero where a file is aligned.
 #[must_use]
 pub fn mask(file: u32) -> u64 {
-    let known = memory::private().and_then(|private| private.files.get(file as usize));
+    let known = memory::files().get(file as usize);
     known.map_or(0, |known| u64::from(known.mask.load(Ordering::Relaxed)))
 }
 

@@ -182,7 +182,7 @@ pub(super) fn forget_context(context: usize) -> bool {
     let of_it = |place: &&Request| {
         place.owner.load(Ordering::Acquire) != 0 && place.context.load(Ordering::Relaxed) == context
     };
-    let gone = private.requests.iter().filter(of_it).map(|place| {
+    let gone = memory::requests().iter().filter(of_it).map(|place| {
         place.owner.store(0, Ordering::Release);
         closed();
     });
