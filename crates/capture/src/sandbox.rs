@@ -13,6 +13,7 @@
 //! files itself, so one file can be read. Where there are more than the surroundings account for (a container's
 //! own filter, or those under which `netra run` works itself), netra stays out.
 
+use core::ffi::CStr;
 use core::sync::atomic::{Ordering, compiler_fence};
 
 use netra_event::segment::SANDBOXED;
@@ -70,21 +71,20 @@ pub enum Request {
 
 /// The library is loaded into an image: whether it may do its work here.
 pub fn start() -> bool {
-    let Some(filters) = filters() else { return true };
-    if filters == 0 || filters == SETTINGS.filters() || filters == 1 && is_container() {
-        return true;
+    match filters(c"/proc/self/status") {
+        Some(0) => return true,
+        Some(own) if own == SETTINGS.filters() || is_container_of(own) => return true,
+        _ => door::close(),
     }
-    door::close();
     // Nor is it known whether there is a counter. (Without filters there is: the loader has read it.)
     time::choose_without_counter();
     false
 }
 
-/// How many filters the process has; none where nothing can be asked, so that nothing is known.
-fn filters() -> Option<u64> {
+/// How many filters a process has; none where the kernel does not say.
+fn filters(status: &CStr) -> Option<u64> {
     let mut buffer = [0_u8; 4096];
-    let status = sys::open(c"/proc/self/status", libc::O_RDONLY, 0);
-    let length = status.ok()?.read_full(&mut buffer);
+    let length = sys::open(status, libc::O_RDONLY, 0).ok()?.read_full(&mut buffer);
     Some(count(buffer.get(..length).unwrap_or_default()))
 }
 
@@ -100,10 +100,13 @@ fn count(status: &[u8]) -> u64 {
     }
 }
 
-/// Whether this is a container whose runtime is known to make calls fail, not to kill for them.
-fn is_container() -> bool {
+/// Whether this is a container whose runtime is known to make calls fail, not to kill for them, and the
+/// process's filters are those of the container's first process.
+fn is_container_of(filters_here: u64) -> bool {
     let marks = [c"/.dockerenv", c"/run/.containerenv"];
-    marks.iter().any(|mark| sys::open(mark, libc::O_RDONLY, 0).is_ok())
+    filters_here == 1
+        && marks.iter().any(|mark| sys::open(mark, libc::O_RDONLY, 0).is_ok())
+        && filters(c"/proc/1/status") == Some(1)
 }
 
 /// Whether a process that was not set up yet may be.
