@@ -24,8 +24,12 @@ fn a_childs_recording_begins_with_its_first_call() {
             {
                 let value = |name| record.floats[at(name)];
                 return Some(
-                    ["POSIX_F_OPEN_START_TIMESTAMP", "POSIX_F_OPEN_END_TIMESTAMP", "POSIX_F_WRITE_START_TIMESTAMP"]
-                        .map(value),
+                    [
+                        "POSIX_F_OPEN_START_TIMESTAMP",
+                        "POSIX_F_OPEN_END_TIMESTAMP",
+                        "POSIX_F_WRITE_START_TIMESTAMP",
+                    ]
+                    .map(value),
                 );
             }
         }

@@ -11,6 +11,7 @@ use netra_e2e::{Case, Program, Tool};
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Whether a program is installed; says so if it is not.
+#[expect(clippy::print_stdout, reason = "what is left out is said")]
 fn is_there(case: &str, programs: &[&str]) -> bool {
     let folders = ["/usr/bin", "/usr/sbin", "/bin", "/sbin"];
     let found = |name: &&str| folders.iter().any(|folder| Path::new(folder).join(name).exists());
@@ -36,7 +37,9 @@ fn is_root() -> bool {
 #[test]
 fn sshd() {
     if !is_root() {
-        println!("sshd                     skipped: only root can be logged in by a daemon of its own");
+        println!(
+            "sshd                     skipped: only root can be logged in by a daemon of its own"
+        );
         return;
     }
     if is_there("sshd", &["sshd", "ssh", "ssh-keygen"]) {
@@ -53,7 +56,10 @@ fn chromium() {
     let mut look = Command::new("setpriv");
     look.args(["--reuid=65534", "--regid=65534", "--clear-groups", "test", "-r"]).arg(&library);
     if is_root() && !look.status().expect("setpriv runs").success() {
-        println!("chromium                 skipped: an ordinary user cannot read {}", library.display());
+        println!(
+            "chromium                 skipped: an ordinary user cannot read {}",
+            library.display()
+        );
         return;
     }
     check("chromium.sh");

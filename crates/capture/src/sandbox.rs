@@ -109,6 +109,12 @@ fn is_container_of(filters_here: u64) -> bool {
         && filters(c"/proc/1/status") == Some(1)
 }
 
+/// Whether the process has forbidden itself anything.
+#[must_use]
+pub fn is_inside() -> bool {
+    door::is_hindered()
+}
+
 /// Whether a process that was not set up yet may be.
 #[must_use]
 pub fn may_set_up() -> bool {
