@@ -61,8 +61,13 @@ const LOG: [i64; 10] = [
 pub enum Request {
     /// Every call but four, and the counter.
     Strict,
-    /// What a filter says; its description lies there.
-    Filter(usize),
+    /// What a filter says.
+    Filter {
+        /// Where its description lies.
+        described: usize,
+        /// For all threads, not for the caller and those that it makes alone.
+        all: bool,
+    },
     /// The counter.
     Counter,
     /// Nothing any more: the counter comes back.
@@ -121,6 +126,12 @@ pub fn may_set_up() -> bool {
     door::allows(&SET_UP)
 }
 
+/// Whether the position of an open file may be asked for.
+#[must_use]
+pub fn may_seek() -> bool {
+    door::allows(&[libc::SYS_lseek])
+}
+
 /// Whether a log can be written.
 #[must_use]
 pub fn may_write_log() -> bool {
@@ -163,12 +174,17 @@ pub fn enter(
             false
         }
     };
+    if let Request::Filter { all: true, .. } = request {
+        door::wait_until_empty();
+    }
     let before = mark(true);
     let done = call();
     if succeeds(done) {
         let known = match (request, room) {
             // SAFETY: the kernel has read the filter at this address; the caller of the hook keeps it.
-            (Request::Filter(at), Some(room)) => unsafe { door::add(room, at) },
+            (Request::Filter { described, .. }, Some(room)) => unsafe {
+                door::add(room, described)
+            },
             _ => false,
         };
         if known {
