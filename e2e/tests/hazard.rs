@@ -30,7 +30,7 @@ plain! {
     underscore_exit quick_exit kill9 segfault abort sys_exit_group
     wide_stdio printf_family scanf_family popen unlocked_inline
     temporary rename metadata movers copy_time reserve mapping aio syscall syscall_every io_uring getrandom
-    sandbox no_counter empty_tls clone_vm
+    sandbox sandbox_exec no_counter empty_tls clone_vm
 }
 
 #[test]

@@ -32,7 +32,9 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-use netra_event::segment::{CALIBRATIONS, Header, LOGGED, MAGIC, State, UNTRACED, VERSION};
+use netra_event::segment::{
+    CALIBRATIONS, Header, LOGGED, MAGIC, SANDBOXED, State, UNTRACED, VERSION,
+};
 
 use crate::arena::{ARENA, note};
 use crate::got;
@@ -290,6 +292,9 @@ fn fill(header: &Header, process: u32, before: u32) {
     header.job_id.store(launch.job_id.unwrap_or(u64::from(process)), Ordering::Relaxed);
     header.clock.store(time::unit(), Ordering::Relaxed);
     header.budget.store(SETTINGS.budget(), Ordering::Relaxed);
+    if sandbox::is_inside() {
+        header.flags.fetch_or(SANDBOXED, Ordering::Relaxed);
+    }
     if !SETTINGS.traces() {
         header.flags.fetch_or(UNTRACED, Ordering::Relaxed);
     }

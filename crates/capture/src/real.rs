@@ -64,13 +64,12 @@ pub(crate) struct Object {
 /// What the loader keeps for debuggers: glibc under this name since 2.0, musl behind a pointer.
 fn debug() -> *const Debug {
     let own = crate::weak!("_r_debug");
+    if !own.is_null() {
+        return own.cast();
+    }
     let pointer = crate::weak!("_dl_debug_addr").cast::<*const Debug>();
     // SAFETY: the loader's variable, set before any code of ours runs.
-    if own.is_null() {
-        unsafe { pointer.as_ref() }.map_or(ptr::null(), |at| *at)
-    } else {
-        own.cast()
-    }
+    unsafe { pointer.as_ref() }.map_or(ptr::null(), |at| *at)
 }
 
 fn maps() -> impl Iterator<Item = &'static LinkMap> {

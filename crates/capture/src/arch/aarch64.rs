@@ -197,6 +197,17 @@ pub fn counter() -> u64 {
     count
 }
 
+/// The counter where ticks are read from it, else what else says.
+#[inline(always)]
+pub fn counter_or(slow: impl FnOnce() -> u64) -> u64 {
+    const COUNTER: u32 = netra_event::segment::Clock::Counter as u32;
+    if crate::time::CLOCK.load(core::sync::atomic::Ordering::Relaxed) == COUNTER {
+        counter()
+    } else {
+        slow()
+    }
+}
+
 /// The architecture promises one rate.
 #[must_use]
 pub fn steady_counter() -> bool {

@@ -10,6 +10,7 @@ use super::{Finding, bad, good, note};
 /// What a setting's value must be.
 #[derive(Clone, Copy)]
 enum Kind {
+    Number,
     Path,
     Size,
     Switch,
@@ -23,6 +24,7 @@ const KNOWN: &[(&str, Kind)] = &[
     ("DEBUG", Kind::Switch),
     ("DISABLE", Kind::Switch),
     ("EXCLUDE", Kind::Text),
+    ("FILTERS", Kind::Number),
     ("FINALIZE_WAIT", Kind::Time),
     ("INCLUDE", Kind::Text),
     ("JOB", Kind::Text),
@@ -67,6 +69,7 @@ fn complaint(name: &str, key: &str, value: &str) -> Option<Finding> {
         return Some(note(format!("{name} is not a setting of netra")));
     };
     let wanted = match kind {
+        Kind::Number if value.parse::<u64>().is_err() => "a whole number",
         Kind::Path if !value.starts_with('/') => "an absolute path",
         Kind::Size if !is_size(value) => "a size with its unit, such as 64MiB",
         Kind::Switch if !is_switch(value) => "on or off",

@@ -20,6 +20,7 @@ use crate::memory;
 use crate::module::STDIO;
 use crate::name;
 use crate::real as libc_real;
+use crate::sandbox;
 use crate::settings::SETTINGS;
 use crate::shard;
 use crate::time;
@@ -225,6 +226,10 @@ pub unsafe fn detach(stream: *mut File) -> Option<u32> {
 /// `stream` is an open stream.
 #[must_use]
 pub unsafe fn position(stream: *mut File) -> Option<u64> {
+    // libc may have to ask the kernel.
+    if !sandbox::may_seek() {
+        return None;
+    }
     let errno = libc_real::errno();
     // SAFETY: the caller vouches.
     let at = unsafe { ftello(stream) };
