@@ -554,6 +554,11 @@ int main(void) {
     ROW(system, system("exit 3"), system(NULL));
     /* Its success changes too much: chroot.c. */
     ROW(chroot, chroot("gone/x"), chroot("in.dat/x"));
+    /* -1 is no user; to stay who one is succeeds. */
+    ROW(setuid, setuid(-1), setuid(getuid()));
+    ROW(seteuid, seteuid(-1), seteuid(geteuid()));
+    ELSEWHERE(setreuid, "users.c");
+    ELSEWHERE(setresuid, "users.c");
     ELSEWHERE(execve, "exec_family.c");
     ELSEWHERE(execv, "exec_family.c");
     ELSEWHERE(execvp, "exec_family.c");

@@ -20,7 +20,7 @@ macro_rules! plain {
 }
 
 plain! {
-    fork fork_deep raw_clone vfork vfork_failed_exec posix_spawn exec_failed exec_family chroot
+    fork fork_deep raw_clone vfork vfork_failed_exec posix_spawn exec_failed exec_family chroot users
     close_range closefrom dup2 dup_offset o_append fdopen_fclose freopen fcloseall
     signal_io signal_storm signal_pipe longjmp malloc_io
     pthread_cancel short_threads many_threads thread_exit main_pthread_exit shared_fd

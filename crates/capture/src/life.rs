@@ -27,6 +27,7 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
+use netra_event::roll::Absence;
 use netra_event::segment::{CALIBRATIONS, Header, LOGGED, MAGIC, State, UNTRACED, VERSION};
 
 use crate::arena::{ARENA, note};
@@ -39,11 +40,13 @@ use crate::name;
 use crate::object;
 use crate::platform;
 use crate::real;
+use crate::roll::{self, Identity};
 use crate::settings::{LONGEST_PATH, SETTINGS};
 use crate::sys::{self, Refused};
-use crate::text::{Text, decimal};
+use crate::text::Text;
 use crate::time::{self, ORIGIN};
 use crate::tls;
+use crate::who;
 
 unsafe extern "C" {
     static environ: *const *const c_char;
@@ -78,8 +81,9 @@ pub fn start() {
     jail::start();
     object::start();
     remember_arguments();
-    if memory::map().is_none() {
-        SETTINGS.disable();
+    answer_the_roll();
+    if !SETTINGS.disabled() && memory::map().is_none() {
+        stay_out(Absence::NoRoom);
     }
     if !SETTINGS.disabled() {
         make_key();
@@ -95,12 +99,36 @@ pub fn start() {
     }
 }
 
+/// Says that this image is there, or that and why it is not recorded.
+fn answer_the_roll() {
+    let (mut path, mut line) = ([0_u8; LONGEST_COMMAND], [0_u8; LONGEST_COMMAND]);
+    if SETTINGS.disabled() {
+        roll::out(Absence::Disabled);
+    } else if let Some(why) = who::left_out(object::executable(&mut path), command_line(&mut line))
+    {
+        stay_out(why);
+    } else {
+        roll::began();
+    }
+}
+
+/// Keeps netra out of this process from now on, and says why where a roll is called.
+fn stay_out(why: Absence) {
+    SETTINGS.disable();
+    roll::out(why);
+    if SETTINGS.debugs() {
+        let mut line = Text::<128>::new();
+        line.push(b"netra: not recorded: ").push(why.slug().as_bytes()).push(b"\n");
+        sys::say(2, line.bytes());
+    }
+}
+
 /// The environment. Before libc has set its own variable, in an executable's `.preinit_array`, it is
 /// read from where the kernel put it: behind the arguments, at the end of the stack.
 ///
 /// # Safety
 /// As for reading `environ`: nobody changes it at the same time.
-unsafe fn environment() -> *const *const c_char {
+pub(crate) unsafe fn environment() -> *const *const c_char {
     // SAFETY: the caller vouches.
     let known = unsafe { (&raw const environ).read() };
     if !known.is_null() {
@@ -148,7 +176,7 @@ pub fn ready() -> Option<()> {
         return None;
     }
     let Some(private) = memory::map() else {
-        SETTINGS.disable();
+        stay_out(Absence::NoRoom);
         return None;
     };
     // A page that is read before it is written costs two faults.
@@ -164,7 +192,7 @@ pub fn ready() -> Option<()> {
         if private.starting.swap(1, Ordering::AcqRel) == 0 {
             if set_up(private).is_none() {
                 // No memory: netra stays out of this process, and nobody asks again.
-                SETTINGS.disable();
+                stay_out(Absence::NoRoom);
             }
         } else {
             sys::give_way();
@@ -201,6 +229,7 @@ fn set_up(private: &Private) -> Option<()> {
         note(b"no file could be made for the segment: it is in memory only");
     }
     header.magic.store(u64::from_le_bytes(MAGIC), Ordering::Release);
+    roll::set_up(ARENA.path().as_ref().map_or(&[], Text::bytes));
     private.alive.store(1, Ordering::Release);
     if SETTINGS.debugs() {
         let mut line = Text::<LONGEST_PATH>::new();
@@ -223,6 +252,9 @@ fn fill(header: &Header, process: u32, before: u32) {
     header.uid.store(sys::ask(libc::SYS_getuid), Ordering::Relaxed);
     header.fork_parent.store(before, Ordering::Relaxed);
     header.process_start.store(time::since_boot(), Ordering::Relaxed);
+    let own = Identity::own();
+    header.namespace.store(own.namespace, Ordering::Relaxed);
+    header.started.store(own.start, Ordering::Relaxed);
     header
         .rank_plus_one
         .store(launch.rank.map_or(0, |rank| rank.wrapping_add(1)), Ordering::Relaxed);
@@ -317,7 +349,7 @@ fn job_key(host: &[u8]) -> Text<192> {
             let session = u64::from(sys::session());
             let mut stat = Text::<32>::new();
             stat.push(b"/proc/").number(session).push(b"/stat");
-            let began = stat.path().map_or(0, process_start);
+            let began = stat.path().map_or(0, roll::started);
             key.push(host).push(b".").number(session).push(b".").number(began);
         }
         (given, _) => {
@@ -327,55 +359,54 @@ fn job_key(host: &[u8]) -> Text<192> {
     key
 }
 
-/// When a process began, in clock ticks since boot: the 22nd field of its `stat`.
-fn process_start(path: &CStr) -> u64 {
-    let mut buffer = [0_u8; 512];
-    let Ok(file) = sys::open(path, libc::O_RDONLY, 0) else { return 0 };
-    let length = file.read_full(&mut buffer);
-    let stat = buffer.get(..length).unwrap_or_default();
-    // The second field is a name in parentheses that may itself hold anything.
-    let name = stat.iter().rposition(|&byte| byte == b')').unwrap_or(0);
-    let mut fields = stat.get(name..).unwrap_or_default().split(|&byte| byte == b' ');
-    fields.nth(20).and_then(decimal).unwrap_or(0)
-}
-
 /// Where this process's segment goes: a directory that is ours alone, and a name nobody has used.
 fn segment_path(process: u32) -> Result<Text<LONGEST_PATH>, &'static [u8]> {
     let user = sys::ask(libc::SYS_geteuid);
-    let mut path = Text::new();
-    path.push(SETTINGS.segment_dir()).push(b"/netra-").number(u64::from(user));
-    let name = path.path().ok_or(&b"the directory of segments has too long a name"[..])?;
-    if jail::entered() {
-        // The directory is reached through the descriptor alone.
-        if !jail::holds() {
-            return Err(b"the root directory was changed: the segment is in memory only");
+    for base in SETTINGS.segment_dirs() {
+        let mut path = Text::new();
+        path.push(base).push(b"/netra-").number(u64::from(user));
+        let name = path.path().ok_or(&b"the directory of segments has too long a name"[..])?;
+        let found = if jail::entered() {
+            // The directory is reached through the descriptor alone.
+            Err(Refused(libc::EACCES))
+        } else {
+            directory_of_segments(name)
+        };
+        match found {
+            // What is given for one host need not be there on another.
+            Err(Refused(libc::ENOENT)) => continue,
+            Ok(found) if is_private(&found, user) => {}
+            Ok(_) => {
+                return Err(
+                    b"the directory of segments is not ours alone: the segment is in memory only",
+                );
+            }
+            Err(Refused(libc::EACCES)) if jail::holds(user) => {}
+            Err(_) if jail::entered() => {
+                return Err(b"the root directory was changed: the segment is in memory only");
+            }
+            Err(_) => break,
         }
         name_segment(process, &mut path);
         return Ok(path);
     }
-    let found = match sys::metadata(name) {
-        Err(Refused(libc::ENOENT)) => {
-            match sys::make_directory(name, 0o700) {
-                // Another process may have been first.
-                Ok(()) | Err(Refused(libc::EEXIST)) => {}
-                Err(_) => {
-                    return Err(
-                        b"the directory of segments cannot be made: the segment is in memory only",
-                    );
-                }
-            }
-            sys::metadata(name)
-        }
+    Err(b"the directory of segments cannot be made: the segment is in memory only")
+}
+
+/// The directory, made where it is not there.
+fn directory_of_segments(name: &CStr) -> Result<sys::Identity, Refused> {
+    match sys::metadata(name) {
+        Err(Refused(libc::ENOENT)) => match sys::make_directory(name, 0o700) {
+            // Another process may have been first.
+            Ok(()) | Err(Refused(libc::EEXIST)) => sys::metadata(name),
+            Err(refused) => Err(refused),
+        },
         found => found,
-    };
-    let private = found.is_ok_and(|found| {
-        found.mode & libc::S_IFMT == libc::S_IFDIR && found.uid == user && found.mode & 0o077 == 0
-    });
-    if !private {
-        return Err(b"the directory of segments is not ours alone: the segment is in memory only");
     }
-    name_segment(process, &mut path);
-    Ok(path)
+}
+
+fn is_private(found: &sys::Identity, user: u32) -> bool {
+    found.mode & libc::S_IFMT == libc::S_IFDIR && found.uid == user && found.mode & 0o077 == 0
 }
 
 fn name_segment(process: u32, path: &mut Text<LONGEST_PATH>) {

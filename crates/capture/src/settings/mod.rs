@@ -4,6 +4,8 @@
 
 mod read;
 
+pub(crate) use read::variables;
+
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -30,6 +32,7 @@ pub struct Settings {
     streamed: AtomicU32,
     modules_off: AtomicU32,
     debug: AtomicU32,
+    preloaded: AtomicU32,
     texts: UnsafeCell<Texts>,
 }
 
@@ -38,6 +41,9 @@ struct Texts {
     log_dir: Text<LONGEST_PATH>,
     log_dir_later: Text<LONGEST_PATH>,
     log_file: Text<LONGEST_PATH>,
+    roll: Text<LONGEST_PATH>,
+    only: Text<1024>,
+    except: Text<1024>,
     segment_dir: Text<LONGEST_PATH>,
     job: Text<128>,
     exclude: Text<1024>,
@@ -90,10 +96,14 @@ impl Settings {
             streamed: AtomicU32::new(0),
             modules_off: AtomicU32::new(0),
             debug: AtomicU32::new(0),
+            preloaded: AtomicU32::new(0),
             texts: UnsafeCell::new(Texts {
                 log_dir: Text::new(),
                 log_dir_later: Text::new(),
                 log_file: Text::new(),
+                roll: Text::new(),
+                only: Text::new(),
+                except: Text::new(),
                 segment_dir: Text::new(),
                 job: Text::new(),
                 exclude: Text::new(),
@@ -223,6 +233,30 @@ impl Settings {
         self.texts().log_file.bytes()
     }
 
+    /// Whether `LD_PRELOAD` is what put us here.
+    #[must_use]
+    pub fn is_preloaded(&self) -> bool {
+        self.preloaded.load(Ordering::Relaxed) != 0
+    }
+
+    /// The directory of the job's roll, if one is called.
+    #[must_use]
+    pub fn roll(&self) -> &[u8] {
+        self.texts().roll.bytes()
+    }
+
+    /// Patterns of the programs that alone are recorded, which colons separate.
+    #[must_use]
+    pub fn only(&self) -> &[u8] {
+        self.texts().only.bytes()
+    }
+
+    /// Patterns of programs that are not.
+    #[must_use]
+    pub fn except(&self) -> &[u8] {
+        self.texts().except.bytes()
+    }
+
     /// The directory of logs, if it was given.
     #[must_use]
     pub fn log_dir(&self) -> &[u8] {
@@ -247,15 +281,18 @@ impl Settings {
         self.texts().user.bytes()
     }
 
-    /// The directory in which the directory of segments lies.
+    /// Directories in which the directory of segments may lie, the one that is wanted first: on another host, or in
+    /// a container, it may not be there.
+    pub fn segment_dirs(&self) -> impl Iterator<Item = &[u8]> {
+        let texts = self.texts();
+        let places = [texts.segment_dir.bytes(), texts.temporary.bytes(), b"/tmp"];
+        places.into_iter().filter(|place| !place.is_empty())
+    }
+
+    /// The first of them.
     #[must_use]
     pub fn segment_dir(&self) -> &[u8] {
-        let texts = self.texts();
-        match (texts.segment_dir.bytes(), texts.temporary.bytes()) {
-            ([], []) => b"/tmp",
-            ([], temporary) => temporary,
-            (given, _) => given,
-        }
+        self.segment_dirs().next().unwrap_or(b"/tmp")
     }
 
     /// Complaints about settings, lines of text.
