@@ -44,6 +44,7 @@ pub mod hook;
 pub mod jail;
 pub mod job;
 pub mod lane;
+pub mod launcher;
 pub mod life;
 pub mod log;
 pub mod lustre;

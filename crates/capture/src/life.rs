@@ -12,7 +12,7 @@
 //! **vfork.** The child borrows its parent's memory; `arch::vfork` marks the thread, and hooks pass.
 //!
 //! **exec.** Descriptors that the new image inherits are adopted when it first uses them. The old
-//! image's segment stays and says that it was replaced.
+//! image's segment stays and says that it was replaced, for `netra run`; with the bare library it writes its log before.
 //!
 //! **Exit.** Our handler is registered before the loader's own, hence runs last, after every
 //! handler and destructor of the application: calls made there still count. `quick_exit` and
@@ -27,13 +27,15 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
+use netra_darshan::encode;
 use netra_event::roll::Absence;
-use netra_event::segment::{CALIBRATIONS, Header, LOGGED, MAGIC, State, UNTRACED, VERSION};
+use netra_event::segment::{CALIBRATIONS, Header, LOGGED, MAGIC, State, UNTRACED, VERSION, View};
 
 use crate::arena::{ARENA, note};
 use crate::got;
 use crate::jail;
 use crate::job;
+use crate::launcher;
 use crate::log;
 use crate::memory::{self, Private};
 use crate::name;
@@ -345,13 +347,7 @@ fn job_key(host: &[u8]) -> Text<192> {
                 .push(b".")
                 .number(launch.step);
         }
-        ([], None) => {
-            let session = u64::from(sys::session());
-            let mut stat = Text::<32>::new();
-            stat.push(b"/proc/").number(session).push(b"/stat");
-            let began = stat.path().map_or(0, roll::started);
-            key.push(host).push(b".").number(session).push(b".").number(began);
-        }
+        ([], None) => launcher::key(host, &mut key),
         (given, _) => {
             key.push(given);
         }
@@ -433,7 +429,7 @@ pub fn finish() {
             note(b"the root directory was changed: the segment is left instead of a log");
             Err(Refused(libc::EXDEV))
         }
-        job::Ending::Alone => log::write(),
+        job::Ending::Alone => log::write().map(drop),
         job::Ending::Told => Ok(()),
         job::Ending::More => Err(Refused(libc::EEXIST)),
     };
@@ -456,14 +452,44 @@ pub fn finish() {
     }
 }
 
-/// The image is about to be replaced.
-pub fn before_exec() {
+/// The log that an image wrote because it was about to be replaced.
+pub struct Farewell(Option<Text<LONGEST_PATH>>);
+
+/// The image is about to be replaced, by a program that can be read (`sure`) or perhaps not. Where nobody collects parts
+/// of a job, it leaves its log, or nothing if it has counted nothing.
+pub fn before_exec(sure: bool) -> Farewell {
     set_state(State::Exec);
+    let collected = roll::is_called() || SETTINGS.streams() || jail::entered();
+    if !sure || collected || tls::slot().borrowed.get() != 0 {
+        return Farewell(None);
+    }
+    let alone = |private: &Private| {
+        private.alive.load(Ordering::Acquire) != 0
+            && private.finished.load(Ordering::Acquire) == 0
+            && matches!(job::ending(private), job::Ending::Alone)
+    };
+    if !memory::private().is_some_and(alone) {
+        return Farewell(None);
+    }
+    let counts = |bytes| View::new(bytes).is_ok_and(|view| encode::counts(&view));
+    let counted = ARENA.whole().is_some_and(counts);
+    let written = if counted { log::write().map(Some) } else { Ok(None) };
+    if let (Ok(_), Some(mut path)) = (&written, ARENA.path())
+        && let Some(path) = path.path()
+    {
+        let _left = sys::remove(path);
+    }
+    Farewell(written.ok().flatten())
 }
 
-/// It was not.
-pub fn after_exec() {
+/// It was not: its log is still to come.
+pub fn after_exec(farewell: Farewell) {
     set_state(State::Running);
+    if let Farewell(Some(mut log)) = farewell
+        && let Some(log) = log.path()
+    {
+        let _left = sys::remove(log);
+    }
 }
 
 fn set_state(state: State) {

@@ -630,6 +630,13 @@ pub fn session() -> u32 {
     unsafe { syscall(libc::SYS_getsid, [0; 6]) as u32 }
 }
 
+/// The process group.
+#[must_use]
+pub fn group() -> u32 {
+    // SAFETY: asks only. Ids fit 32 bits.
+    unsafe { syscall(libc::SYS_getpgid, [0; 6]) as u32 }
+}
+
 /// Where the alternate stack of signal handlers begins, if the calling thread is on it.
 #[must_use]
 pub fn alternate_stack() -> Option<usize> {

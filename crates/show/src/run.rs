@@ -12,6 +12,7 @@ use netra_event::{Loss, Rank, Seconds};
 use netra_stream::job::Job;
 use netra_stream::source::Piece;
 
+use crate::attendance;
 use crate::info::{percent, plural};
 use crate::plain::{plain, shortened};
 use crate::summary::{FileSum, Sum};
@@ -221,37 +222,9 @@ fn completeness_json(
     json.key("attendance")?;
     match job.attendance() {
         None => json.null()?,
-        Some(attendance) => attendance_json(json, attendance)?,
+        Some(found) => attendance::json(json, &attendance::of(found))?,
     }
     member::list(json, "notes", job.notes().keys(), |json, note| json.text(note))
-}
-
-/// Who there was, and who is not recorded.
-///
-/// # Errors
-/// If the output can not be written.
-pub(crate) fn attendance_json(
-    json: &mut Json<'_, impl Write>,
-    attendance: &Attendance,
-) -> Result<()> {
-    json.open('{')?;
-    member::number(json, "started", attendance.started())?;
-    member::number(json, "recorded", attendance.recorded())?;
-    member::truth(json, "complete", attendance.is_complete())?;
-    json.key("not_recorded")?;
-    json.open('[')?;
-    for (name, host) in &attendance.hosts {
-        for (why, absent) in &host.absent {
-            json.open('{')?;
-            member::text(json, "why", why.slug())?;
-            member::number(json, "count", absent.count)?;
-            member::text(json, "host", name)?;
-            member::text(json, "program", &absent.program)?;
-            json.close('}')?;
-        }
-    }
-    json.close(']')?;
-    json.close('}')
 }
 
 /// What is missing, by reason, in sentences; counters of who was recorded never are.

@@ -82,16 +82,16 @@ unsafe fn replacing(
     }
     // SAFETY: the caller vouches.
     let passed = unsafe { pass(named) };
-    life::before_exec();
+    let farewell = life::before_exec(passed != Pass::Unknown);
     let done = match passed {
-        Pass::WithOther => {
+        Pass::WithOther(_) => {
             // SAFETY: the caller vouches.
             unsafe { with_other_environment(named, &call) }
         }
-        Pass::Recorded | Pass::Passed => call(named.environment),
+        Pass::Unknown | Pass::Recorded | Pass::Passed => call(named.environment),
     };
-    life::after_exec();
-    if passed != Pass::Recorded {
+    life::after_exec(farewell);
+    if matches!(passed, Pass::Passed | Pass::WithOther(true)) {
         roll::undone();
     }
     done
@@ -100,12 +100,14 @@ unsafe fn replacing(
 /// What is done about a program that is to be started.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pass {
+    /// Nothing: it cannot be read.
+    Unknown,
     /// Nothing.
     Recorded,
     /// It was called out.
     Passed,
-    /// It needs another environment.
-    WithOther,
+    /// It needs another environment, and may have been called out.
+    WithOther(bool),
 }
 
 /// Looks at a program and calls it out, if it is not recorded.
@@ -115,12 +117,12 @@ enum Pass {
 #[inline(never)]
 unsafe fn pass(named: Named) -> Pass {
     // SAFETY: the caller vouches.
-    let Some(program) = (unsafe { Program::find(named) }) else { return Pass::Recorded };
+    let Some(program) = (unsafe { Program::find(named) }) else { return Pass::Unknown };
     if let Some(why) = program.absence {
         roll::passing(why, program.path.bytes());
     }
     match program.absence {
-        _ if program.needs_other_environment() => Pass::WithOther,
+        why if program.needs_other_environment() => Pass::WithOther(why.is_some()),
         Some(_) => Pass::Passed,
         None => Pass::Recorded,
     }

@@ -53,6 +53,8 @@ struct Texts {
     /// `TMPDIR`.
     temporary: Text<LONGEST_PATH>,
     user: Text<64>,
+    /// PMIx's name of the job.
+    namespace: Text<128>,
     /// A file of the site's that describes the platform.
     platform: Text<LONGEST_PATH>,
     /// What the scheduler says of the allocation, lines `key=value`.
@@ -74,6 +76,8 @@ pub struct Launch {
     pub scheduler: &'static str,
     /// Number of the step.
     pub step: u64,
+    /// Whether a launcher that speaks PMI told the rank.
+    pub is_by_pmi: bool,
 }
 
 // SAFETY: `texts` is written by `read`, which runs once, before other threads can come here
@@ -111,9 +115,17 @@ impl Settings {
                 data_home: Text::new(),
                 temporary: Text::new(),
                 user: Text::new(),
+                namespace: Text::new(),
                 platform: Text::new(),
                 allocation: Text::new(),
-                launch: Launch { rank: None, nprocs: None, job_id: None, scheduler: "", step: 0 },
+                launch: Launch {
+                    rank: None,
+                    nprocs: None,
+                    job_id: None,
+                    scheduler: "",
+                    step: 0,
+                    is_by_pmi: false,
+                },
                 notes: Text::new(),
             }),
         }
@@ -273,6 +285,12 @@ impl Settings {
     #[must_use]
     pub fn data_home(&self) -> &[u8] {
         self.texts().data_home.bytes()
+    }
+
+    /// PMIx's name of the job; empty if it has none.
+    #[must_use]
+    pub fn namespace(&self) -> &[u8] {
+        self.texts().namespace.bytes()
     }
 
     /// The user's name; empty if nothing says so.

@@ -241,7 +241,12 @@ fn surroundings(name: &[u8], value: &[u8], texts: &mut Texts) {
             texts.user.push(value);
         }
         b"PMI_RANK" | b"OMPI_COMM_WORLD_RANK" | b"PMIX_RANK" => {
-            launch.rank = number().or(launch.rank)
+            launch.rank = number().or(launch.rank);
+            launch.is_by_pmi |= name == b"PMI_RANK";
+        }
+        b"PMIX_NAMESPACE" => {
+            texts.namespace.truncate(0);
+            texts.namespace.push(value);
         }
         b"SLURM_PROCID" => launch.rank = launch.rank.or(number()),
         b"PMI_SIZE" | b"OMPI_COMM_WORLD_SIZE" => launch.nprocs = number().or(launch.nprocs),
