@@ -163,7 +163,7 @@ unsafe fn text<'a>(path: *const c_char) -> Option<&'a [u8]> {
     (!path.is_null()).then(|| unsafe { CStr::from_ptr(path) }.to_bytes())
 }
 
-/// Whether an environment leaves us out, as ours did not.
+/// Whether an environment leaves us out, as ours did not, or our log where nobody of this job looks for it.
 ///
 /// # Safety
 /// It is null or a list of C strings that ends with null.
@@ -175,7 +175,7 @@ unsafe fn cleared(environment: *const *const c_char) -> Option<Absence> {
         if let Some(list) = variable.strip_prefix(b"LD_PRELOAD=") {
             preloaded = list.split(|byte| b": \t\n".contains(byte)).any(|entry| entry == own);
         }
-        called |= variable.starts_with(b"NETRA_ROLL=");
+        called |= variable.starts_with(b"NETRA_LOG_DIR=");
     }
     let complete =
         (preloaded || !SETTINGS.is_preloaded()) && (called || SETTINGS.roll().is_empty());
