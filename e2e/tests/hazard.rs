@@ -2,7 +2,7 @@
 //! its counters are exactly what it says it did. `docs/hazards.md` lists them with reasons.
 #![forbid(unsafe_code)]
 
-use netra_e2e::{Case, Program, Tool};
+use netra_e2e::{Case, Program, Scene, Tool};
 
 #[track_caller]
 fn check(case: &Case) {
@@ -20,7 +20,7 @@ macro_rules! plain {
 }
 
 plain! {
-    fork fork_deep raw_clone vfork vfork_failed_exec posix_spawn exec_failed exec_family chroot
+    fork fork_deep raw_clone vfork vfork_failed_exec posix_spawn exec_failed exec_family chroot users
     close_range closefrom dup2 dup_offset o_append fdopen_fclose freopen fcloseall
     signal_io signal_storm signal_pipe longjmp malloc_io
     pthread_cancel short_threads many_threads thread_exit main_pthread_exit shared_fd
@@ -140,5 +140,40 @@ fn limits_on_memory() {
 fn limits_and_rights() {
     for name in ["rlimit_fsize", "rlimit_as", "drop_privileges"] {
         check(&Case::of(Program::c(name)).without_evidence());
+    }
+}
+
+/// What a process writes when a roll is called, and what it asks of the programs that it starts, is as little noticed: its
+/// descriptors, errno, limits and children are what they were.
+#[test]
+fn with_a_roll() {
+    for name in [
+        "plain",
+        "fork",
+        "fork_deep",
+        "raw_clone",
+        "vfork",
+        "vfork_failed_exec",
+        "posix_spawn",
+        "exec_failed",
+        "exec_family",
+        "closed_stdio",
+        "closefrom",
+        "close_range",
+        "rlimit_nofile",
+        "small_stack",
+        "chroot",
+        "users",
+        "underscore_exit",
+        "kill9",
+        "popen",
+    ] {
+        let scene = Scene::new(&format!("{name}_with_a_roll")).unwrap();
+        let case = Case::of(Program::c(name)).env("NETRA_ROLL", scene.logs());
+        case.check_in(&scene, &Tool::netra().unwrap()).unwrap().assert();
+        let rolls = std::fs::read_dir(scene.logs()).unwrap().flatten();
+        let mut rolls = rolls.filter(|e| e.file_name().to_string_lossy().starts_with("roll."));
+        let bytes = rolls.next().map_or(0, |roll| roll.metadata().unwrap().len());
+        assert!(bytes > 0 && bytes % 256 == 0, "{name}: {bytes} bytes");
     }
 }

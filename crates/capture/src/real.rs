@@ -187,6 +187,18 @@ pub(crate) fn own() -> *const [usize; 2] {
     (&raw const DYNAMIC).cast()
 }
 
+/// The path that the loader was told for our own object; empty if it is not known.
+#[must_use]
+pub fn own_name() -> &'static [u8] {
+    let own = own();
+    let name = maps().find(|entry| entry.dynamic == own).map(|entry| entry.name);
+    match name.filter(|name| !name.is_null()) {
+        // SAFETY: the loader's name of an object that stays.
+        Some(name) => unsafe { CStr::from_ptr(name) }.to_bytes(),
+        None => &[],
+    }
+}
+
 fn object(entry: &LinkMap) -> Option<Object> {
     // SAFETY: an entry of the loader's list is a loaded object.
     unsafe { Object::read(entry.base, entry.dynamic) }

@@ -7,24 +7,6 @@ use crate::sys;
 /// Of what is left under a limit, private memory and the segment may each take so small a part.
 const SHARE: u64 = 256;
 
-/// Why a process is not recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u32)]
-pub enum Why {
-    /// Its memory is limited, and there is too little of it.
-    NoRoom = 1,
-}
-
-impl Why {
-    /// As a person reads it.
-    #[must_use]
-    pub const fn text(self) -> &'static str {
-        match self {
-            Why::NoRoom => "its memory is limited, and there is too little of it",
-        }
-    }
-}
-
 /// Bytes that are left under each limit; without a limit no number is larger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Room {

@@ -82,6 +82,17 @@ impl Descriptor {
         check(unsafe { syscall(libc::SYS_read, args) })
     }
 
+    /// Reads at an offset.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn read_at(&self, into: &mut [u8], offset: u64) -> Result<usize> {
+        let place = into.as_mut_ptr().expose_provenance();
+        let args = [word(self.0), place, into.len(), offset as usize, 0, 0];
+        // SAFETY: the slice is ours to fill.
+        check(unsafe { syscall(libc::SYS_pread64, args) })
+    }
+
     /// Reads until the slice is full or the file ends.
     pub fn read_full(&self, into: &mut [u8]) -> usize {
         let mut filled = 0_usize;
@@ -122,6 +133,24 @@ impl Descriptor {
             }
         }
         Ok(())
+    }
+
+    /// Appends bytes by one call, to a file that was opened for that.
+    ///
+    /// # Errors
+    /// The kernel refuses, or took less.
+    pub fn append(&self, bytes: &[u8]) -> Result<()> {
+        append(self.0, bytes)
+    }
+
+    /// Gives the file to a user.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn set_owner(&self, user: u32) -> Result<()> {
+        let same = word(-1);
+        // SAFETY: changes a file of ours only.
+        done(unsafe { syscall(libc::SYS_fchown, [word(self.0), user as usize, same, 0, 0, 0]) })
     }
 
     /// Changes who may do what with the file.
@@ -360,14 +389,49 @@ pub fn attribute(descriptor: c_int, name: &CStr, into: &mut [u8]) -> Result<usiz
     check(unsafe { syscall(libc::SYS_fgetxattr, args) })
 }
 
+/// Whether a path has an extended attribute.
+#[must_use]
+pub fn has_attribute(path: &CStr, name: &CStr) -> bool {
+    let (path, name) = (path.as_ptr().expose_provenance(), name.as_ptr().expose_provenance());
+    // SAFETY: both texts end with NUL; with no room to fill, only the length is told.
+    check(unsafe { syscall(libc::SYS_getxattr, [path, name, 0, 0, 0, 0]) }).is_ok()
+}
+
 /// Makes a directory.
 ///
 /// # Errors
 /// The kernel refuses; `EEXIST` if it is there.
 pub fn make_directory(path: &CStr, mode: u32) -> Result<()> {
-    let args = [word(libc::AT_FDCWD), path.as_ptr().expose_provenance(), mode as usize, 0, 0, 0];
+    make_directory_in(libc::AT_FDCWD, path, mode)
+}
+
+/// The same for a path that is relative to a directory.
+///
+/// # Errors
+/// The kernel refuses; `EEXIST` if it is there.
+pub fn make_directory_in(directory: c_int, path: &CStr, mode: u32) -> Result<()> {
+    let args = [word(directory), path.as_ptr().expose_provenance(), mode as usize, 0, 0, 0];
     // SAFETY: the path ends with NUL.
     done(unsafe { syscall(libc::SYS_mkdirat, args) })
+}
+
+/// Appends bytes by one call to a file of ours that was opened for that.
+///
+/// # Errors
+/// The kernel refuses, or took less.
+pub fn append(descriptor: c_int, bytes: &[u8]) -> Result<()> {
+    let args = [word(descriptor), bytes.as_ptr().expose_provenance(), bytes.len(), 0, 0, 0];
+    // SAFETY: the slice is only read.
+    match check(unsafe { syscall(libc::SYS_write, args) }) {
+        Ok(taken) if taken == bytes.len() => Ok(()),
+        Ok(_) => Err(Refused(libc::ENOSPC)),
+        Err(refused) => Err(refused),
+    }
+}
+
+/// Closes a number that is ours.
+pub fn close(descriptor: c_int) {
+    drop(Descriptor(descriptor));
 }
 
 /// Removes a file.
@@ -616,6 +680,13 @@ pub fn say(descriptor: c_int, line: &[u8]) {
 pub fn session() -> u32 {
     // SAFETY: asks only. Ids fit 32 bits.
     unsafe { syscall(libc::SYS_getsid, [0; 6]) as u32 }
+}
+
+/// The process group.
+#[must_use]
+pub fn group() -> u32 {
+    // SAFETY: asks only. Ids fit 32 bits.
+    unsafe { syscall(libc::SYS_getpgid, [0; 6]) as u32 }
 }
 
 /// Where the alternate stack of signal handlers begins, if the calling thread is on it.

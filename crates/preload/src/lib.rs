@@ -376,6 +376,10 @@ mod names {
         system / 1 = process::system;
         chroot / 1 = process::chroot;
         prctl / 5 = sandbox::prctl;
+        setuid / 1 = process::setuid;
+        seteuid / 1 = process::seteuid;
+        setreuid / 2 = process::setreuid;
+        setresuid / 3 = process::setresuid;
         // The stack may not change on the way: the return address is not looked at.
         vfork / 6 = arch::vfork;
         // The loader looks at who calls: the return address stays where it is.

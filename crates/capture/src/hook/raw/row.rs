@@ -373,8 +373,15 @@ rows! {
         libaio::destroyed(libaio::by_number(), context.0, Failure::Errno, made.0)
     };
 
-    SYS_execve = Exec, Around |_, _, made| process::replacing(0, made.0);
-    SYS_execveat = Exec, Around |_, _, made| process::replacing(0, made.0);
+    SYS_execve = Exec, Around |_, [path, arguments, environment, ..], made| {
+        // SAFETY: the caller keeps the contract of execve(2).
+        unsafe { process::execve_by_number(path.pointer(), arguments.pointer(), environment.pointer(), made.0) }
+    };
+    SYS_execveat = Exec, Around |_, [directory, path, arguments, environment, flags, _], made| {
+        let from = (directory.int(), path.pointer(), flags.int());
+        // SAFETY: the caller keeps the contract of execveat(2).
+        unsafe { process::execveat_by_number(from, arguments.pointer(), environment.pointer(), made.0) }
+    };
     SYS_chroot = Chroot, Around |call, _, made| process::confined(call, made.0);
 }
 
