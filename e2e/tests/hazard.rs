@@ -169,9 +169,11 @@ fn with_a_roll() {
         "popen",
     ] {
         let scene = Scene::new(&format!("{name}_with_a_roll")).unwrap();
-        let case = Case::of(Program::c(name)).env("NETRA_ROLL", scene.logs());
+        let folder = scene.output("roll");
+        std::fs::create_dir(&folder).unwrap();
+        let case = Case::of(Program::c(name)).env("NETRA_ROLL", &folder);
         case.check_in(&scene, &Tool::netra().unwrap()).unwrap().assert();
-        let rolls = std::fs::read_dir(scene.logs()).unwrap().flatten();
+        let rolls = std::fs::read_dir(folder).unwrap().flatten();
         let mut rolls = rolls.filter(|e| e.file_name().to_string_lossy().starts_with("roll."));
         let bytes = rolls.next().map_or(0, |roll| roll.metadata().unwrap().len());
         assert!(bytes > 0 && bytes % 256 == 0, "{name}: {bytes} bytes");

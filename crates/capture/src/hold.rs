@@ -17,7 +17,7 @@ pub struct Mark {
 
 impl Mark {
     /// None yet.
-    pub const fn new() -> Mark {
+    pub(crate) const fn new() -> Mark {
         Mark { device: AtomicU64::new(0), inode: AtomicU64::new(0) }
     }
 

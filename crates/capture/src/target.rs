@@ -300,7 +300,7 @@ pub struct Environment {
 
 impl Environment {
     /// None yet.
-    pub const fn new() -> Environment {
+    pub(crate) const fn new() -> Environment {
         Environment { list: [ptr::null(); VARIABLES], preload: Text::new() }
     }
 
@@ -423,7 +423,7 @@ mod tests {
             (MACHINE, 1, Some(Absence::Machine)),
             (MACHINE.wrapping_add(1), 2, Some(Absence::Machine)),
         ] {
-            std::fs::write(&path, elf(machine as u16, class)).unwrap();
+            std::fs::write(&path, elf(machine, class)).unwrap();
             assert_eq!(look(path.to_str().unwrap()).absence, want);
         }
         std::fs::remove_file(&path).unwrap();

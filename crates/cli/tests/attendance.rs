@@ -44,6 +44,7 @@ fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
+#[expect(clippy::print_stdout, reason = "what is not checked is said")]
 fn is_there(place: &Place, program: &str) -> bool {
     let there = place.command("sh").args(["-c", &format!("command -v {program}")]).output();
     let there = there.expect("a shell").status.success();

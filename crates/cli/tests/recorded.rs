@@ -6,10 +6,10 @@ mod place;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use netra_e2e::{Program, Tool};
+use netra_e2e::Program;
 use rustix::process::{Pid, Signal, kill_process};
 
 use place::{Place, said};
