@@ -554,6 +554,8 @@ int main(void) {
     ROW(system, system("exit 3"), system(NULL));
     /* Its success changes too much: chroot.c. */
     ROW(chroot, chroot("gone/x"), chroot("in.dat/x"));
+    /* What it means for us: sandbox.c, no_counter.c. */
+    ROW(prctl, prctl(PR_SET_PDEATHSIG, 9999), prctl(PR_GET_DUMPABLE) < 0);
     ELSEWHERE(execve, "exec_family.c");
     ELSEWHERE(execv, "exec_family.c");
     ELSEWHERE(execvp, "exec_family.c");

@@ -29,7 +29,8 @@ plain! {
     lfs64 vector names many_files stat_family errno variadic pipes plain
     underscore_exit quick_exit kill9 segfault abort sys_exit_group
     wide_stdio printf_family scanf_family popen unlocked_inline
-    temporary rename metadata movers reserve mapping aio syscall io_uring getrandom
+    temporary rename metadata movers reserve mapping aio syscall syscall_every io_uring getrandom
+    sandbox no_counter empty_tls clone_vm
 }
 
 #[test]
@@ -81,6 +82,22 @@ fn liburing() {
         let program = program.flag(&format!("-Wl,-z,{binding},--no-as-needed")).flag("-luring");
         check(&Case::of(program));
     }
+}
+
+/// A program of another C library starts with ours preloaded, alone and from a script, and is left alone.
+#[test]
+fn musl() {
+    let specs = format!("/usr/lib/{}-linux-musl/musl-gcc.specs", std::env::consts::ARCH);
+    if !std::path::Path::new(&specs).exists() {
+        println!("musl                     skipped: musl-tools is not installed");
+        return;
+    }
+    let program = Program::c("musl").flag(&format!("-specs={specs}"));
+    check(&Case::of(program.clone()).without_evidence());
+    let words = program.words().expect("it compiles");
+    let script = format!("{}; echo code $?", words[0]);
+    let shell = Program::system("musl_in_a_script", &["sh", "-c", &script]);
+    check(&Case::of(shell).without_evidence());
 }
 
 /// Limits and rights under which a log may be impossible: the application does not notice.

@@ -51,6 +51,21 @@ const FIRST: usize = size_of::<Header>().next_multiple_of(64);
 const _: () = assert!((3 * PAGE - FIRST).is_multiple_of(size_of::<table::Mount>()));
 /// Regions grow by doubling, up to this: what is reserved and not used yet counts as memory of the process.
 const LARGEST_STEP: u64 = 64 << 10;
+/// What is reserved for a process that may soon be unable to: names of some hundred files, and what a thread
+/// counts of each.
+const AHEAD: [(Region, u64); 9] = [
+    (Region::Notes, 1 << 10),
+    (Region::Names, 16 << 10),
+    (Region::Files, 16 << 10),
+    (Region::Sites, 8 << 10),
+    (Region::Stacks, 16 << 10),
+    (Region::Records, 64 << 10),
+    (Region::Lanes, 4 << 10),
+    (Region::Calls, 32 << 10),
+    (Region::Extensions, 4 << 10),
+];
+/// And some thousand events.
+const CHUNKS_AHEAD: u64 = 8;
 
 /// Where the segment lies.
 pub struct Arena {
@@ -252,6 +267,10 @@ impl Arena {
                 let to = grown(from, reserved, until).min(entry.capacity.load(Ordering::Relaxed));
                 if self.reserve(from.wrapping_add(reserved), to.wrapping_sub(reserved)) {
                     growth.reserved.store(to, Ordering::Release);
+                } else {
+                    // Neither space nor memory: asked again at once, the kernel says the same.
+                    growth.claimed.store(0, Ordering::Release);
+                    return false;
                 }
             }
             growth.claimed.store(0, Ordering::Release);
@@ -271,7 +290,7 @@ impl Arena {
     /// Reserves a range of the segment that nobody has touched yet. Refused, it becomes private
     /// memory: the process goes on, others no longer see what it writes there.
     pub fn reserve(&self, offset: u64, bytes: u64) -> bool {
-        if self.file.load(Ordering::Relaxed) == 0 {
+        if self.file.load(Ordering::Relaxed) == 0 || bytes == 0 {
             return true;
         }
         let base = self.base.load(Ordering::Relaxed);
@@ -293,6 +312,51 @@ impl Arena {
             }
         }
         done.is_ok()
+    }
+
+    /// Reserves room for a while in all regions, for a process that may soon be unable to.
+    pub fn reserve_ahead(&self) {
+        for (region, bytes) in AHEAD {
+            if let Some((entry, index)) = self.entry(region) {
+                let used = entry.used.load(Ordering::Relaxed);
+                let capacity = entry.capacity.load(Ordering::Relaxed);
+                let _reserved = self.ensure(entry, index, used.saturating_add(bytes).min(capacity));
+            }
+        }
+        self.reserve_chunks();
+    }
+
+    /// The same for chunks, which their takers reserve one by one: the rest of the first one, and some more.
+    fn reserve_chunks(&self) {
+        const CHUNK: u64 = CHUNK_BYTES as u64;
+        let Some((entry, index)) = self.entry(Region::Chunks) else { return };
+        let Some(growth) = memory::private().and_then(|private| private.growth.get(index)) else {
+            return;
+        };
+        let used = entry.used.load(Ordering::Relaxed);
+        let until = used.saturating_add(CHUNKS_AHEAD.wrapping_mul(CHUNK));
+        let until = until.min(entry.capacity.load(Ordering::Relaxed));
+        let reserved = growth.reserved.load(Ordering::Acquire);
+        let rest = (reserved, reserved.next_multiple_of(CHUNK).min(until));
+        for (from, to) in [rest, (used.max(rest.1), until)] {
+            let at = entry.offset.load(Ordering::Relaxed).wrapping_add(from);
+            let bytes = to.saturating_sub(from);
+            let base = self.base.load(Ordering::Relaxed);
+            let done = self.file.load(Ordering::Relaxed) == 0
+                || bytes == 0
+                || match sys::populate(base.wrapping_add(at as usize), bytes as usize) {
+                    Ok(()) => true,
+                    // Zeroes are written only where nobody else can have begun to write events.
+                    Err(Refused(libc::EINVAL)) if memory::one_thread() => {
+                        self.reserve_in_file(at, bytes).is_ok()
+                    }
+                    Err(_) => false,
+                };
+            if !done {
+                return;
+            }
+            growth.reserved.fetch_max(to, Ordering::AcqRel);
+        }
     }
 
     fn reserve_in_file(&self, offset: u64, bytes: u64) -> Result<(), Refused> {

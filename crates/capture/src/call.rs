@@ -276,7 +276,7 @@ impl Call {
         compiler_fence(Ordering::SeqCst);
         let thread = match slot.attached() {
             Some(thread) => Some(thread),
-            None => life::ready().and_then(|()| lane::attach(slot)),
+            None => life::ready_since(Some(self.start)).and_then(|()| lane::attach(slot)),
         };
         let Some(thread) = thread else {
             slot.busy.set(0);

@@ -180,8 +180,11 @@ impl Open {
     }
 
     /// Takes over a change of the status flags by `fcntl`.
-    pub fn set_flags(&self, flags: c_int) {
+    pub fn set_flags(&self, descriptor: c_int, flags: c_int) {
         let appends = flags & libc::O_APPEND != 0;
+        if appends && self.flags.load(Ordering::Relaxed) & APPENDS == 0 {
+            self.end.store(sys::size(descriptor).unwrap_or(0), Ordering::Relaxed);
+        }
         self.flags.store(if appends { APPENDS } else { 0 }, Ordering::Relaxed);
     }
 
@@ -263,6 +266,13 @@ pub fn adopt(descriptor: c_int) -> Option<&'static Open> {
     let open = track(descriptor, path, flags)?;
     open.seek(sys::position(descriptor).unwrap_or(0));
     Some(open)
+}
+
+/// Looks at a descriptor while the kernel can be asked what it is.
+pub fn meet(descriptor: c_int) {
+    if let Behind::Unknown = behind(descriptor) {
+        let _open = adopt(descriptor);
+    }
 }
 
 fn kernel_path(descriptor: c_int, buffer: &mut [u8]) -> Option<&[u8]> {

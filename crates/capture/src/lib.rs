@@ -55,6 +55,7 @@ pub mod nest;
 pub mod object;
 pub mod platform;
 pub mod real;
+pub mod sandbox;
 pub mod settings;
 pub mod shard;
 pub mod site;

@@ -21,6 +21,11 @@
 //!
 //! **chroot.** The segment goes on (`jail.rs`); no log is written, and no directory made, in the jail.
 //!
+//! **Sandbox.** What has to be done first, and what is done without, is in `sandbox.rs`.
+//!
+//! **clone with the parent's memory.** The child is no process of its own for us: what it does counts as
+//! its parent's, and neither its end nor a failed exec is its parent's.
+//!
 //! **Thread end.** A key's destructor gives the thread's place to the next thread.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
@@ -39,21 +44,23 @@ use crate::name;
 use crate::object;
 use crate::platform;
 use crate::real;
+use crate::sandbox;
 use crate::settings::{LONGEST_PATH, SETTINGS};
 use crate::sys::{self, Refused};
 use crate::text::{Text, decimal};
 use crate::time::{self, ORIGIN};
 use crate::tls;
+use crate::weak;
 
 unsafe extern "C" {
     static environ: *const *const c_char;
-    static __libc_stack_end: *const usize;
-    fn __cxa_atexit(
-        run: extern "C" fn(*mut c_void),
-        with: *mut c_void,
-        object: *mut c_void,
-    ) -> c_int;
-    fn __cxa_at_quick_exit(run: extern "C" fn(*mut c_void), object: *mut c_void) -> c_int;
+}
+
+/// The end of the first thread's stack, as glibc's loader keeps it; null with another C library.
+fn libc_stack_end() -> *const usize {
+    let place = weak!("__libc_stack_end").cast::<*const usize>();
+    // SAFETY: the loader's variable, set before any code of the program runs.
+    unsafe { place.as_ref() }.map_or(ptr::null(), |end| *end)
 }
 
 /// Bytes of the command line that are kept.
@@ -71,8 +78,19 @@ pub fn start() {
     if STARTED.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Acquire).is_err() {
         return;
     }
+    if libc_stack_end().is_null() {
+        // Another C library than the one that netra knows: calls pass, and nothing is recorded.
+        SETTINGS.disable();
+        STARTED.store(2, Ordering::Release);
+        return;
+    }
     // SAFETY: the environment is the loader's list, and nobody reads settings before `STARTED`.
     unsafe { SETTINGS.read(environment()) };
+    if !sandbox::start() {
+        SETTINGS.disable();
+        STARTED.store(2, Ordering::Release);
+        return;
+    }
     time::choose();
     ORIGIN.set(time::pair());
     jail::start();
@@ -83,11 +101,7 @@ pub fn start() {
     }
     if !SETTINGS.disabled() {
         make_key();
-        // SAFETY: both handlers stay as long as the process; we are never unloaded.
-        unsafe {
-            __cxa_atexit(at_exit, ptr::null_mut(), ptr::null_mut());
-            __cxa_at_quick_exit(at_exit, ptr::null_mut());
-        }
+        watch_exit();
     }
     STARTED.store(2, Ordering::Release);
     if !SETTINGS.disabled() {
@@ -109,7 +123,7 @@ unsafe fn environment() -> *const *const c_char {
     // SAFETY: the loader sets it before any code of the program runs; the words there are the
     // number of arguments, the arguments, a null, and the environment.
     unsafe {
-        let start = (&raw const __libc_stack_end).read();
+        let start = libc_stack_end();
         let arguments = start.read();
         start.add(arguments.wrapping_add(2)).cast()
     }
@@ -118,8 +132,23 @@ unsafe fn environment() -> *const *const c_char {
 /// Where the first thread's stack ends, as far as the program uses it.
 #[must_use]
 pub fn stack_end() -> u64 {
-    // SAFETY: the loader sets it before any code of the program runs.
-    unsafe { (&raw const __libc_stack_end).read() }.addr() as u64
+    libc_stack_end().addr() as u64
+}
+
+/// Asks to be told of the end, by `exit` and by `quick_exit`.
+fn watch_exit() {
+    type Exit = unsafe extern "C" fn(extern "C" fn(*mut c_void), *mut c_void, *mut c_void) -> c_int;
+    type QuickExit = unsafe extern "C" fn(extern "C" fn(*mut c_void), *mut c_void) -> c_int;
+    let (exit, quick_exit) = (weak!("__cxa_atexit"), weak!("__cxa_at_quick_exit"));
+    if exit.is_null() || quick_exit.is_null() {
+        return;
+    }
+    // SAFETY: the C library's functions have these signatures; the handler stays as long as the process; we
+    // are never unloaded.
+    unsafe {
+        core::mem::transmute::<*mut c_void, Exit>(exit)(at_exit, ptr::null_mut(), ptr::null_mut());
+        core::mem::transmute::<*mut c_void, QuickExit>(quick_exit)(at_exit, ptr::null_mut());
+    }
 }
 
 extern "C" fn at_exit(_: *mut c_void) {
@@ -141,6 +170,11 @@ pub fn is_child() -> bool {
 /// Makes sure that this process is set up; none if netra is off in it.
 #[cold]
 pub fn ready() -> Option<()> {
+    ready_since(None)
+}
+
+/// The same at the end of a call, of which it is known when it began.
+pub fn ready_since(began: Option<u64>) -> Option<()> {
     if STARTED.load(Ordering::Acquire) != 2 {
         start();
     }
@@ -162,8 +196,8 @@ pub fn ready() -> Option<()> {
             return None;
         }
         if private.starting.swap(1, Ordering::AcqRel) == 0 {
-            if set_up(private).is_none() {
-                // No memory: netra stays out of this process, and nobody asks again.
+            if !sandbox::may_set_up() || set_up(private, began).is_none() {
+                // No memory, or not allowed to ask for it: netra stays out of this process, and nobody asks again.
                 SETTINGS.disable();
             }
         } else {
@@ -174,12 +208,12 @@ pub fn ready() -> Option<()> {
 }
 
 /// Makes the segment and fills its head; none if there is no memory for it.
-fn set_up(private: &Private) -> Option<()> {
+fn set_up(private: &Private, began: Option<u64>) -> Option<()> {
     let process = sys::ask(libc::SYS_getpid);
     let before = PROCESS.swap(process, Ordering::Relaxed);
     if before != 0 {
-        // A child: its recording begins now.
-        ORIGIN.set(time::pair());
+        // A child: its recording begins with its first call.
+        ORIGIN.set(began.map_or_else(time::pair, time::pair_at));
     }
     let (path, why) = match segment_path(process) {
         Ok(path) => (Some(path), None),
@@ -257,6 +291,9 @@ fn fill(header: &Header, process: u32, before: u32) {
 /// Adds a pair of ticks and time to the header.
 pub fn calibrate(header: &Header) {
     let (ticks, realtime) = time::pair();
+    if realtime == 0 {
+        return;
+    }
     let count = header.calibrations.load(Ordering::Relaxed);
     // The first place is the start's; the others take turns (`segment::View::newest`).
     let turns = (CALIBRATIONS as u64).wrapping_sub(1);
@@ -291,7 +328,7 @@ static ARGUMENTS: (AtomicUsize, AtomicUsize) = (AtomicUsize::new(0), AtomicUsize
 fn remember_arguments() {
     // SAFETY: the words there are the number of arguments and their addresses; the program has not run yet.
     let texts = unsafe {
-        let start = (&raw const __libc_stack_end).read();
+        let start = libc_stack_end();
         core::slice::from_raw_parts(start.add(1).cast::<*const c_char>(), start.read())
     };
     let (Some(first), Some(last)) = (texts.first(), texts.last()) else { return };
@@ -390,10 +427,10 @@ pub fn finish() {
     if slot.borrowed.get() != 0 || private.alive.load(Ordering::Acquire) == 0 {
         return;
     }
-    if private.finished.swap(1, Ordering::AcqRel) != 0 {
+    let Some(header) = ARENA.header() else { return };
+    if !is_own(header) || private.finished.swap(1, Ordering::AcqRel) != 0 {
         return;
     }
-    let Some(header) = ARENA.header() else { return };
     calibrate(header);
     header.end.store(time::realtime(), Ordering::Relaxed);
     header.state.store(State::Clean as u32, Ordering::Release);
@@ -402,6 +439,7 @@ pub fn finish() {
             note(b"the root directory was changed: the segment is left instead of a log");
             Err(Refused(libc::EXDEV))
         }
+        _ if !sandbox::may_write_log() => Err(Refused(libc::EPERM)),
         job::Ending::Alone => log::write(),
         job::Ending::Told => Ok(()),
         job::Ending::More => Err(Refused(libc::EEXIST)),
@@ -425,6 +463,12 @@ pub fn finish() {
     }
 }
 
+/// Whether the segment is this process's own. A child that borrows its parent's memory (`clone` with
+/// `CLONE_VM`) finds its parent's.
+fn is_own(header: &Header) -> bool {
+    header.pid.load(Ordering::Relaxed) == sys::ask(libc::SYS_getpid)
+}
+
 /// The image is about to be replaced.
 pub fn before_exec() {
     set_state(State::Exec);
@@ -439,7 +483,7 @@ fn set_state(state: State) {
     let Some(private) = memory::private() else { return };
     if tls::slot().borrowed.get() == 0
         && private.alive.load(Ordering::Acquire) != 0
-        && let Some(header) = ARENA.header()
+        && let Some(header) = ARENA.header().filter(|header| is_own(header))
     {
         calibrate(header);
         header.state.store(state as u32, Ordering::Release);

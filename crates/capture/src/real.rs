@@ -10,6 +10,7 @@ use core::ptr;
 
 use crate::arch::MACHINE;
 use crate::object;
+use crate::tls;
 
 /// The loader's list of objects (`<link.h>`, the part that has been stable for decades).
 #[repr(C)]
@@ -28,8 +29,6 @@ struct Debug {
 }
 
 unsafe extern "C" {
-    /// The loader keeps this for debuggers; it has been there since glibc 2.0.
-    static _r_debug: Debug;
     /// Our own dynamic section: tells which object is ours.
     #[link_name = "_DYNAMIC"]
     static DYNAMIC: [usize; 2];
@@ -62,10 +61,18 @@ pub(crate) struct Object {
     hash: *const u32,
 }
 
+/// What the loader keeps for debuggers: glibc under this name since 2.0, musl behind a pointer.
+fn debug() -> *const Debug {
+    let own = crate::weak!("_r_debug");
+    let pointer = crate::weak!("_dl_debug_addr").cast::<*const Debug>();
+    // SAFETY: the loader's variable, set before any code of ours runs.
+    if own.is_null() { unsafe { pointer.as_ref() }.map_or(ptr::null(), |at| *at) } else { own.cast() }
+}
+
 fn maps() -> impl Iterator<Item = &'static LinkMap> {
     // SAFETY: the loader fills the list before any code of ours runs. Objects that are loaded
     // later are appended, so the walk meets those of the start first, which stay for ever.
-    let mut map = unsafe { (&raw const _r_debug.map).read() };
+    let mut map = unsafe { debug().as_ref() }.map_or(ptr::null(), |debug| debug.map);
     core::iter::from_fn(move || {
         // SAFETY: a non-null entry of the list is a complete one.
         let entry = unsafe { map.as_ref() }?;
@@ -280,9 +287,12 @@ macro_rules! real {
     };
 }
 
-/// The calling thread's errno.
+/// The calling thread's errno; 0 for a thread that has none.
 #[must_use]
 pub fn errno() -> i32 {
+    if tls::is_foreign() {
+        return 0;
+    }
     // SAFETY: libc gives a valid address for the life of the thread.
     unsafe { libc::__errno_location().read() }
 }

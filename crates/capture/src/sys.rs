@@ -1,16 +1,20 @@
 //! System calls of our own: raw, so that they neither pass through our hooks nor touch errno.
 
+pub mod door;
+mod filter;
 mod mounted;
 
 use core::ffi::{CStr, c_int};
 use core::ptr;
 
 #[cfg(not(test))]
-use crate::arch::syscall;
+use door::syscall;
 #[cfg(test)]
 use fake::syscall;
 
 pub use mounted::Mounted;
+
+use crate::text::decimal;
 
 /// A failed call: the kernel's error number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -443,17 +447,32 @@ pub fn identity_of(descriptor: c_int) -> Result<Identity> {
     })
 }
 
+/// Nanoseconds of one of the kernel's clocks, by a call where libc would read the processor's counter.
+///
+/// # Errors
+/// The kernel may not be asked.
+pub fn clock(id: libc::clockid_t) -> Result<u64> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let args = [word(id), (&raw mut time).expose_provenance(), 0, 0, 0, 0];
+    // SAFETY: the buffer outlives the call.
+    done(unsafe { syscall(libc::SYS_clock_gettime, args) })?;
+    let seconds = time.tv_sec.cast_unsigned().wrapping_mul(1_000_000_000);
+    Ok(seconds.wrapping_add(time.tv_nsec.cast_unsigned()))
+}
+
 /// Bytes of an application's open file.
 #[must_use]
 pub fn size(descriptor: c_int) -> Option<u64> {
     identity_of(descriptor).ok().map(|found| found.size.max(0).cast_unsigned())
 }
 
-/// A question without arguments: `getpid`, `gettid`, `getppid`, `getuid`, `geteuid`.
+/// A question without arguments: `getpid`, `gettid`, `getppid`, `getuid`, `geteuid`. It cannot fail; the answer
+/// is 0 where the process has forbidden itself to ask.
 #[must_use]
 pub fn ask(number: i64) -> u32 {
-    // SAFETY: takes nothing and cannot fail. Ids fit 32 bits.
-    unsafe { syscall(number, [0; 6]) as u32 }
+    // SAFETY: takes nothing. Ids fit 32 bits.
+    let answer = check(unsafe { syscall(number, [0; 6]) });
+    answer.map_or(0, |answer| answer as u32)
 }
 
 /// Whether a file may grow to `bytes`. Beyond the limit the kernel would send SIGXFSZ.
@@ -527,6 +546,11 @@ pub fn memory_bytes() -> u64 {
 
 /// Goes through the names in a directory but `.` and `..`.
 pub fn each_entry(path: &CStr, mut take: impl FnMut(&[u8])) {
+    each_entry_of(path, |_, name| take(name));
+}
+
+/// The same, with the number under which the directory is open meanwhile.
+fn each_entry_of(path: &CStr, mut take: impl FnMut(c_int, &[u8])) {
     /// Where the length of an entry and its name lie.
     const LENGTH: usize = 16;
     const NAME: usize = 19;
@@ -545,11 +569,21 @@ pub fn each_entry(path: &CStr, mut take: impl FnMut(&[u8])) {
             let name = rest.get(NAME..length).unwrap_or_default();
             let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
             if !matches!(name, b"." | b"..") {
-                take(name);
+                take(folder.0, name);
             }
             rest = rest.get(length.max(1)..).unwrap_or_default();
         }
     }
+}
+
+/// Goes through the process's descriptors, but not the one that it takes to find them.
+pub fn each_descriptor(mut take: impl FnMut(c_int)) {
+    each_entry_of(c"/proc/self/fd", |own, name| {
+        let number = decimal(name).and_then(|number| c_int::try_from(number).ok());
+        if let Some(number) = number.filter(|&number| number != own) {
+            take(number);
+        }
+    });
 }
 
 /// Writes to a descriptor of the application, for `NETRA_DEBUG` alone.
@@ -567,13 +601,15 @@ pub fn session() -> u32 {
 }
 
 /// Where the alternate stack of signal handlers begins, if the calling thread is on it.
-#[must_use]
-pub fn alternate_stack() -> Option<usize> {
+///
+/// # Errors
+/// The kernel may not be asked.
+pub fn alternate_stack() -> Result<Option<usize>> {
     let mut stack = libc::stack_t { ss_sp: ptr::null_mut(), ss_flags: 0, ss_size: 0 };
     let args = [0, (&raw mut stack).expose_provenance(), 0, 0, 0, 0];
     // SAFETY: only asks; the structure outlives the call.
-    done(unsafe { syscall(libc::SYS_sigaltstack, args) }).ok()?;
-    (stack.ss_flags & libc::SS_ONSTACK != 0).then(|| stack.ss_sp.addr())
+    done(unsafe { syscall(libc::SYS_sigaltstack, args) })?;
+    Ok((stack.ss_flags & libc::SS_ONSTACK != 0).then(|| stack.ss_sp.addr()))
 }
 
 /// Copies from our own memory; false instead of a signal where nothing is mapped.

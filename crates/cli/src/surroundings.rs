@@ -19,6 +19,17 @@ pub(crate) fn now() -> Seconds {
     Seconds(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |now| now.as_secs_f64()))
 }
 
+/// How many seccomp filters this program works under, as in a container; those of the same number of its
+/// children are the same ones. None without filters.
+pub(crate) fn filters() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let value = |key: &str| -> Option<u64> {
+        status.lines().find_map(|line| line.strip_prefix(key)?.trim().parse().ok())
+    };
+    // Before Linux 5.9 the kernel says only that there are some.
+    value("Seccomp:").filter(|&mode| mode > 0).map(|_| value("Seccomp_filters:").unwrap_or(1))
+}
+
 /// What the names of logs begin with.
 pub(crate) fn user() -> String {
     let name = env::var("LOGNAME").unwrap_or_default();

@@ -321,6 +321,7 @@ functions! {
     ShmUnlink = 105, "shm_unlink", Meta;
     Mknod = 106, "mknod", Meta, also ["__xmknod"];
     Mkfifo = 107, "mkfifo", Meta;
+    Openat2 = 108, "openat2", Open;
 
     // STDIO
     Fopen = 256, "fopen", Open, also ["fopen64"];

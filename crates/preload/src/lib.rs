@@ -75,7 +75,7 @@ mod names {
     use netra_capture::hook::stdio::{format, open, read, seek, wide, write};
     use netra_capture::hook::{
         aio, data, directory, jump, map, metadata, mover, posix, process, random, raw, rename,
-        stat, statx, temporary,
+        sandbox, stat, statx, temporary,
     };
 
     export! {
@@ -228,8 +228,6 @@ mod names {
         copy_file_range / 6 = mover::copy_file_range;
         splice / 6 = mover::splice;
 
-        mmap / 6 = map::mmap;
-        mmap64 / 6 = map::mmap64;
         msync / 3 = map::msync;
 
         aio_read / 1 = aio::aio_read;
@@ -377,6 +375,7 @@ mod names {
         posix_spawnp / 6 = process::posix_spawnp;
         system / 1 = process::system;
         chroot / 1 = process::chroot;
+        prctl / 5 = sandbox::prctl;
         // The stack may not change on the way: the return address is not looked at.
         vfork / 6 = arch::vfork;
         // The loader looks at who calls: the return address stays where it is.

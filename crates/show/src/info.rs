@@ -4,7 +4,7 @@
 use std::io::{Result, Write};
 
 use netra_analyse::Also;
-use netra_darshan::Damage;
+use netra_darshan::{Damage, Missing};
 use netra_darshan::read::{Log, Record};
 use netra_event::{Bytes, Seconds};
 
@@ -36,7 +36,7 @@ impl<'a> Info<'a> {
     #[must_use]
     pub fn gather(path: &'a str, log: &'a Log) -> Info<'a> {
         let mut summary = Summary::new(log.modules(), head::run_time(log));
-        let mut missing = log.damage().to_vec();
+        let mut missing = Missing::of(log);
         let mut counts = Vec::new();
         for region in log.header().regions() {
             let mut count = 0;
@@ -48,11 +48,12 @@ impl<'a> Info<'a> {
                         summary.add(module, &record);
                     }
                 }
-                missing.extend_from_slice(records.damage());
+                missing.read(&records);
             }
             counts.push(count);
         }
-        Info { path, log, summary, records: counts, platform: Platform::gather(log), missing }
+        let (platform, missing) = (Platform::gather(log), missing.all());
+        Info { path, log, summary, records: counts, platform, missing }
     }
 
     /// For people.

@@ -200,6 +200,8 @@ fn completeness_json(json: &mut Json<'_, impl Write>, job: &Job) -> Result<()> {
     }
     let killed = job.pieces().iter().filter(|piece| piece.was_killed());
     member::list(json, "killed", killed, |json, piece| json.unsigned(u64::from(piece.pid)))?;
+    let sandboxed = job.pieces().iter().filter(|piece| piece.was_sandboxed());
+    member::list(json, "sandboxed", sandboxed, |json, piece| json.unsigned(u64::from(piece.pid)))?;
     member::list(json, "notes", job.notes().keys(), |json, note| json.text(note))
 }
 
@@ -244,6 +246,16 @@ fn completeness(out: &mut impl Write, job: &Job) -> Result<()> {
             out,
             "       {number} killed; what it had recorded is in the log: {}",
             names(&killed)
+        )?;
+    }
+    let sandboxed: Vec<&Piece> =
+        job.pieces().iter().filter(|piece| piece.was_sandboxed()).collect();
+    if !sandboxed.is_empty() {
+        let number = plural(count(sandboxed.len()), "process", "processes");
+        writeln!(
+            out,
+            "       {number} went into a sandbox (seccomp), where netra records only what needs no call that the sandbox forbids: {}",
+            names(&sandboxed)
         )?;
     }
     for (note, count) in job.notes() {

@@ -3,17 +3,19 @@
 use core::arch::{asm, global_asm, naked_asm};
 use core::ffi::{c_int, c_void};
 
-use crate::got::Route;
+use crate::got::{Entry, Route};
 
-// The trampolines of `got`: each loads the address of its route, and all go on at one place, which
-// leaves route and return address in the thread's slot and jumps to the route's hook. Only r10 and r11
-// are touched, which carry no arguments.
+// The trampolines of `got`: each loads the address of its route and goes on at the route's entry. One entry
+// leaves route and return address in the thread's slot and jumps to the route's hook; the other lets
+// anonymous memory pass to the real `mmap` first, and touches nothing: allocators live of it, also in
+// threads that were made without a block of their own. Only r10 and r11 are touched, which carry no
+// arguments. A trampoline is long enough for a patcher that takes it for the function.
 global_asm!(
     ".bss",
     ".globl netra_routes",
     ".hidden netra_routes",
     ".p2align 6",
-    "netra_routes: .zero 16 * 1024",
+    "netra_routes: .zero 32 * 1024",
     ".text",
     ".globl netra_trampolines",
     ".hidden netra_trampolines",
@@ -23,18 +25,27 @@ global_asm!(
     ".rept 1024",
     ".p2align 4",
     "lea r11, [rip + netra_routes + netra_route]",
-    "jmp 9f",
-    ".set netra_route, netra_route + 16",
+    "jmp qword ptr [r11 + 8]",
+    ".set netra_route, netra_route + 32",
     ".endr",
     ".p2align 4",
-    "9:",
+    ".globl netra_entry_mapping",
+    ".hidden netra_entry_mapping",
+    "netra_entry_mapping:",
+    "test cl, 0x20",
+    "jz netra_entry",
+    "jmp qword ptr [r11]",
+    ".p2align 4",
+    ".globl netra_entry",
+    ".hidden netra_entry",
+    "netra_entry:",
     "mov r10, qword ptr [rip + netra_tls@GOTTPOFF]",
     "mov qword ptr fs:[r10 + 32], r11",
     "mov r11, qword ptr [rsp]",
     "mov qword ptr fs:[r10 + 40], r11",
     "mov qword ptr fs:[r10 + 48], rsp",
     "mov r11, qword ptr fs:[r10 + 32]",
-    "jmp qword ptr [r11 + 8]",
+    "jmp qword ptr [r11 + 16]",
 );
 
 /// The first byte of the calling thread's slot: 64 zeroed bytes, aligned to 64.
@@ -52,6 +63,32 @@ pub fn slot() -> *mut c_void {
         );
     }
     slot
+}
+
+/// The address of a name that another C library may not have, null where it has not: a weak symbol.
+#[macro_export]
+macro_rules! weak {
+    ($name:literal) => {{
+        let address: *mut core::ffi::c_void;
+        // SAFETY: reads a slot that the loader has filled.
+        unsafe {
+            core::arch::asm!(
+                concat!(".weak ", $name),
+                concat!("mov {0}, qword ptr [rip + ", $name, "@GOTPCREL]"),
+                out(reg) address,
+                options(pure, readonly, nostack, preserves_flags),
+            );
+        }
+        address
+    }};
+}
+
+/// Whether a thread has no slot: its first word, to which the slot lies at a negative distance, is not the
+/// thread pointer but empty.
+#[inline(always)]
+#[must_use]
+pub fn is_foreign(slot: *mut c_void) -> bool {
+    slot.addr().cast_signed() < 0
 }
 
 /// The thread pointer, which is `pthread_self()`.
@@ -228,6 +265,8 @@ pub const TRAMPOLINES: usize = 1024;
 pub const JUMP_SLOT: u32 = 7;
 /// Relocation of a slot that holds an address.
 pub const GLOBAL_DATA: u32 = 6;
+/// Relocation of a word of data that holds an address.
+pub const ADDRESS: u32 = 1;
 /// Bytes of a trampoline.
 const TRAMPOLINE_BYTES: usize = 16;
 
@@ -236,6 +275,19 @@ unsafe extern "C" {
     static TRAMPOLINE: [[u8; TRAMPOLINE_BYTES]; TRAMPOLINES];
     #[link_name = "netra_routes"]
     static ROUTES: [Route; TRAMPOLINES];
+    #[link_name = "netra_entry"]
+    static ENTRY: u8;
+    #[link_name = "netra_entry_mapping"]
+    static ENTRY_MAPPING: u8;
+}
+
+/// Where a trampoline goes on.
+#[must_use]
+pub fn entry(entry: Entry) -> usize {
+    match entry {
+        Entry::Take => (&raw const ENTRY).addr(),
+        Entry::Map => (&raw const ENTRY_MAPPING).addr(),
+    }
 }
 
 /// Where the trampolines lead, by their number.

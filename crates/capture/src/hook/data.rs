@@ -36,7 +36,7 @@ mod real {
     }
 }
 
-fn aligned<T>(buffer: *const T) -> bool {
+pub(super) fn aligned<T>(buffer: *const T) -> bool {
     buffer.addr().is_multiple_of(8)
 }
 
@@ -121,9 +121,14 @@ fn parts(parts: *const iovec, count: c_int, done: ssize_t) -> (usize, bool) {
     })
 }
 
+/// Where a call began that takes −1 for the descriptor's position.
+pub(super) fn explicit(offset: off_t) -> Option<off_t> {
+    (offset != -1).then_some(offset)
+}
+
 /// Ends a vectored call; −1 as an offset means the descriptor's position.
 #[inline(never)]
-fn vectored<const WRITE: bool>(
+pub(super) fn vectored<const WRITE: bool>(
     call: Call,
     descriptor: c_int,
     list: *const iovec,
@@ -181,7 +186,7 @@ named! {
         let call = Call::begin(Function::Preadv2, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(descriptor, list, count, offset, flags) };
-        vectored::<false>(call, descriptor, list, count, (offset != -1).then_some(offset), done);
+        vectored::<false>(call, descriptor, list, count, explicit(offset), done);
         done
     }
 }
@@ -191,7 +196,7 @@ named! {
         let call = Call::begin(Function::Pwritev2, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(descriptor, list, count, offset, flags) };
-        vectored::<true>(call, descriptor, list, count, (offset != -1).then_some(offset), done);
+        vectored::<true>(call, descriptor, list, count, explicit(offset), done);
         done
     }
 }

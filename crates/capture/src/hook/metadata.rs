@@ -158,6 +158,13 @@ returns_error! {
     posix_fadvise64 = PosixFadvise(advice: c_int);
 }
 
+/// Ends a call on no file that is known.
+pub(super) fn finished(call: Call) {
+    if let Some(ended) = call.end() {
+        ended.alone(NO_OFFSET, 0);
+    }
+}
+
 /// Directories are read through a handle that is libc's: calls are counted, files are not known.
 macro_rules! alone {
     ($($name:ident = $function:ident($($arg:ident: $kind:ty),*) -> $result:ty, else $absent:expr;)*) => {
@@ -175,9 +182,7 @@ macro_rules! alone {
                 let call = Call::begin(Function::$function, site);
                 // SAFETY: the caller's contract is the real function's.
                 let done = unsafe { real_alone::$name($($arg),*) };
-                if let Some(ended) = call.end() {
-                    ended.alone(NO_OFFSET, 0);
-                }
+                finished(call);
                 done
             }
         )*

@@ -17,6 +17,7 @@ pub mod random;
 pub mod raw;
 mod recorded;
 pub mod rename;
+pub mod sandbox;
 pub mod stat;
 pub mod statx;
 pub mod stdio;

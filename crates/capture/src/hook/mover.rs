@@ -30,7 +30,7 @@ mod real {
 }
 
 /// One end of a move: a descriptor, and where the kernel left its explicit offset, if it had one.
-struct End {
+pub(super) struct End {
     descriptor: c_int,
     after: Option<off_t>,
 }
@@ -38,7 +38,7 @@ struct End {
 impl End {
     /// # Safety
     /// `offset` is null or what the real call took, which moved it on.
-    unsafe fn new(descriptor: c_int, offset: *const off_t) -> End {
+    pub(super) unsafe fn new(descriptor: c_int, offset: *const off_t) -> End {
         // SAFETY: the caller vouches.
         End { descriptor, after: unsafe { offset.as_ref() }.copied() }
     }
@@ -69,7 +69,7 @@ impl End {
 }
 
 /// Ends a move of `done` bytes.
-fn moved(call: Call, from: &End, to: &End, asked: usize, done: ssize_t) {
+pub(super) fn moved(call: Call, from: &End, to: &End, asked: usize, done: ssize_t) {
     let errno = libc_real::errno();
     let Some(ended) = call.end() else { return };
     let (source, target) = (from.open(), to.open());
@@ -122,7 +122,7 @@ both_ends! {
 }
 
 /// Ends a call between pipes, or from memory into one: pipes have no file.
-fn between_pipes(call: Call, done: ssize_t) {
+pub(super) fn between_pipes(call: Call, done: ssize_t) {
     let errno = libc_real::errno();
     let Some(ended) = call.end() else { return };
     if done < 0 {

@@ -62,8 +62,11 @@ macro_rules! named {
 }
 pub(super) use named;
 
+/// The flags that `creat` stands for.
+pub(super) const CREAT: c_int = libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC;
+
 /// Whether an open looks at its mode.
-fn given_mode(flags: c_int, mode: c_uint) -> c_uint {
+pub(super) fn given_mode(flags: c_int, mode: c_uint) -> c_uint {
     if flags & libc::O_CREAT != 0 || flags & libc::O_TMPFILE == libc::O_TMPFILE { mode } else { 0 }
 }
 
@@ -115,8 +118,7 @@ named! {
         let call = Call::begin(Function::Creat, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(path, mode) };
-        let flags = libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC;
-        call.opened(&Opening { directory: libc::AT_FDCWD, path, flags, mode }, done);
+        call.opened(&Opening { directory: libc::AT_FDCWD, path, flags: CREAT, mode }, done);
         done
     }
 }
@@ -134,19 +136,30 @@ named! {
 named! {
     /// `close_range(2)`.
     fn [close_range](first: c_uint, last: c_uint, flags: c_int, site: usize) -> c_int, real => {
-        const CLOEXEC: c_int = 4;
         let call = Call::begin(Function::CloseRange, site);
-        if flags & CLOEXEC == 0 {
-            Call::detach_range(first, last);
-        }
+        before_range(first, last, flags);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(first, last, flags) };
-        if let Some(ended) = call.end_quietly() {
-            ended.alone(i64::from(first), u64::from(last));
-        }
+        closed_range(call, first, last);
         done
     }
 }
+
+/// What a `close_range` is about to close is no longer followed.
+pub(super) fn before_range(first: c_uint, last: c_uint, flags: c_int) {
+    const CLOEXEC: c_int = 4;
+    if flags & CLOEXEC == 0 {
+        Call::detach_range(first, last);
+    }
+}
+
+/// Ends a `close_range`.
+pub(super) fn closed_range(call: Call, first: c_uint, last: c_uint) {
+    if let Some(ended) = call.end_quietly() {
+        ended.alone(i64::from(first), u64::from(last));
+    }
+}
+
 named! {
     /// `closefrom(3)`.
     fn [closefrom](first: c_int, site: usize) -> (), real => {
@@ -165,16 +178,21 @@ named! {
         let call = Call::begin(Function::Lseek, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(descriptor, offset, whence) };
-        let whence = u64::from(whence.cast_unsigned());
-        let at = if done < 0 { offset } else { done };
-        call.on_descriptor(descriptor, done, (at, whence), |shard, ended| {
-            if let Some(open) = files::tracked(descriptor) {
-                open.seek(done.cast_unsigned());
-            }
-            meta::<{ posix::SEEKS }>(shard, ended);
-        });
+        sought(call, descriptor, (offset, whence), done);
         done
     }
+}
+
+/// Ends a seek.
+pub(super) fn sought(call: Call, descriptor: c_int, (offset, whence): (off_t, c_int), done: off_t) {
+    let whence = u64::from(whence.cast_unsigned());
+    let at = if done < 0 { offset } else { done };
+    call.on_descriptor(descriptor, done, (at, whence), |shard, ended| {
+        if let Some(open) = files::tracked(descriptor) {
+            open.seek(done.cast_unsigned());
+        }
+        meta::<{ posix::SEEKS }>(shard, ended);
+    });
 }
 
 /// Counts a call and its time among those that move no data.
@@ -184,7 +202,7 @@ pub(super) fn meta<const AT: usize>(shard: &Shard, ended: &Ended) {
 }
 
 /// Ends a call that made `to` from `from`.
-fn duplicated(call: Call, from: c_int, to: c_int, same: bool) {
+pub(super) fn duplicated(call: Call, from: c_int, to: c_int, same: bool) {
     if to >= 0 && !same {
         Call::duplicate(from, to);
     }
@@ -231,23 +249,34 @@ named! {
         let call = Call::begin(Function::Fcntl, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(descriptor, command, argument) };
-        if matches!(command, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) {
-            duplicated(call, descriptor, done, false);
-            return done;
-        }
-        let about = (i64::from(command), 0);
-        call.on_descriptor(descriptor, i64::from(done), about, |_, _| {
-            if command == libc::F_SETFL && let Some(open) = files::tracked(descriptor) {
-                // The flags are an int in the low half of the argument.
-                open.set_flags(argument as c_int);
-            }
-        });
+        controlled(call, descriptor, (command, argument), done);
         done
     }
 }
 
+/// Ends an `fcntl`.
+pub(super) fn controlled(
+    call: Call,
+    descriptor: c_int,
+    (command, argument): (c_int, usize),
+    done: c_int,
+) {
+    if matches!(command, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) {
+        return duplicated(call, descriptor, done, false);
+    }
+    let about = (i64::from(command), 0);
+    call.on_descriptor(descriptor, i64::from(done), about, |_, _| {
+        if command == libc::F_SETFL
+            && let Some(open) = files::tracked(descriptor)
+        {
+            // The flags are an int in the low half of the argument.
+            open.set_flags(descriptor, argument as c_int);
+        }
+    });
+}
+
 /// Counts a sync as Darshan does: its time belongs to writing.
-fn synced<const AT: usize>(call: Call, descriptor: c_int, done: c_int) {
+pub(super) fn synced<const AT: usize>(call: Call, descriptor: c_int, done: c_int) {
     const TIME: usize = posix::WRITE + netra_event::segment::shard::direction::TIME;
     call.on_descriptor(descriptor, i64::from(done), (NO_OFFSET, 0), |shard, ended| {
         shard.add::<AT>(1);
@@ -278,7 +307,7 @@ named! {
 
 impl Call {
     /// Stops following a descriptor that is about to be closed, unless this is a child of vfork.
-    fn detach(descriptor: c_int) -> Behind {
+    pub(super) fn detach(descriptor: c_int) -> Behind {
         if crate::tls::slot().borrowed.get() != 0 {
             Behind::Ignored
         } else {

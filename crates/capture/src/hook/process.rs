@@ -61,7 +61,7 @@ pub unsafe extern "C" fn _Exit(status: c_int, site: usize) {
 }
 
 /// Marks the segment, makes the call, and takes the mark back if the call came back.
-fn replacing(site: usize, call: impl FnOnce() -> c_int) -> c_int {
+pub(super) fn replacing<T>(site: usize, call: impl FnOnce() -> T) -> T {
     if let Some(ended) = Call::begin(Function::Exec, site).end_quietly() {
         ended.alone(0, 0);
     }
@@ -145,17 +145,21 @@ named! {
 named! {
     /// `chroot(2)`: what of ours lies outside is held before it is out of sight.
     fn [chroot](path: *const c_char, site: usize) -> c_int, real => {
-        let call = Call::begin(Function::Chroot, site);
-        jail::before();
         // SAFETY: the caller's contract is the real function's.
-        let done = unsafe { real(path) };
-        let errno = libc_real::errno();
-        if let Some(ended) = call.end() {
-            match done {
-                0 => ended.alone(NO_OFFSET, 0),
-                _ => ended.failed(NO_FILE, NO_OFFSET, 0, errno),
-            }
-        }
-        done
+        confined(Call::begin(Function::Chroot, site), || unsafe { real(path) })
     }
+}
+
+/// Records a `chroot` around the real one.
+pub(super) fn confined<T: Into<i64> + Copy>(call: Call, made: impl FnOnce() -> T) -> T {
+    jail::before();
+    let done = made();
+    let errno = libc_real::errno();
+    if let Some(ended) = call.end() {
+        match done.into() {
+            0 => ended.alone(NO_OFFSET, 0),
+            _ => ended.failed(NO_FILE, NO_OFFSET, 0, errno),
+        }
+    }
+    done
 }

@@ -49,7 +49,7 @@ unsafe fn looked_up(shard: &Shard, ended: &Ended, found: *const libc::stat) {
 ///
 /// # Safety
 /// `path` and `into` are those of the real call.
-unsafe fn stat_of(
+pub(super) unsafe fn stat_of(
     call: Call,
     directory: c_int,
     path: *const c_char,
@@ -65,7 +65,7 @@ unsafe fn stat_of(
 }
 
 /// Ends a stat of a descriptor.
-fn stat_at(call: Call, descriptor: c_int, into: *const libc::stat, done: c_int) {
+pub(super) fn stat_at(call: Call, descriptor: c_int, into: *const libc::stat, done: c_int) {
     call.on_descriptor(descriptor, i64::from(done), (NO_OFFSET, 0), |shard, ended| {
         // SAFETY: the call succeeded, so the buffer is filled.
         unsafe { looked_up(shard, ended, into) };
@@ -109,7 +109,7 @@ named! {
 ///
 /// # Safety
 /// `path` and `into` are those of the real call.
-unsafe fn stat_from(
+pub(super) unsafe fn stat_from(
     call: Call,
     directory: c_int,
     path: *const c_char,

@@ -28,7 +28,7 @@ mod real {
 }
 
 /// Ends an open of the file whose name now stands in `path`; null where only the kernel knows it.
-fn made(call: Call, path: *const c_char, flags: c_int, descriptor: c_int) {
+pub(super) fn made(call: Call, path: *const c_char, flags: c_int, descriptor: c_int) {
     call.opened(&Opening { directory: libc::AT_FDCWD, path, flags, mode: 0 }, descriptor);
 }
 

@@ -30,6 +30,7 @@ pub struct Settings {
     streamed: AtomicU32,
     modules_off: AtomicU32,
     debug: AtomicU32,
+    filters: AtomicU64,
     texts: UnsafeCell<Texts>,
 }
 
@@ -90,6 +91,7 @@ impl Settings {
             streamed: AtomicU32::new(0),
             modules_off: AtomicU32::new(0),
             debug: AtomicU32::new(0),
+            filters: AtomicU64::new(0),
             texts: UnsafeCell::new(Texts {
                 log_dir: Text::new(),
                 log_dir_later: Text::new(),
@@ -185,6 +187,12 @@ impl Settings {
     #[must_use]
     pub fn debugs(&self) -> bool {
         self.debug.load(Ordering::Relaxed) != 0
+    }
+
+    /// How many seccomp filters there are of which it is known that netra can work under them.
+    #[must_use]
+    pub fn filters(&self) -> u64 {
+        self.filters.load(Ordering::Relaxed)
     }
 
     /// Whether the user excludes or includes any paths.

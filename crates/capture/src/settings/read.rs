@@ -117,6 +117,11 @@ impl Settings {
             }
         } else if is(b"debug") {
             self.take_switch(&self.debug, b"debug", value, true, texts);
+        } else if is(b"filters") {
+            match decimal(value) {
+                Some(count) => self.filters.store(count, Ordering::Relaxed),
+                None => complain(texts, b"filters", value, b"is not a number"),
+            }
         } else if is(b"trace_budget") {
             match size(value).filter(|size| (BUDGET_LEAST..=BUDGET_MOST).contains(size)) {
                 Some(size) => self.budget.store(size, Ordering::Relaxed),

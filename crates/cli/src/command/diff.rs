@@ -56,18 +56,16 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     // With one log there is nothing to compare: nothing could be read.
     let [a, b] = logs.as_slice() else { return Ok(outcome) };
     let mut found = Vec::new();
-    let damage = diff(a, b, &mut |one| {
+    let missing = diff(a, b, &mut |one| {
         if !args.no_times || !depends_on_time(&one) {
             found.push(one);
         }
     });
     opener.clear();
-    reading::complain(&args.a, a.damage());
-    reading::complain(&args.b, b.damage());
-    for one in &damage {
-        eprintln!("netra: not compared: {one}");
+    for (path, missing) in paths.into_iter().zip(&missing) {
+        reading::complain(path, missing);
+        outcome.read(missing.is_empty());
     }
-    outcome.read(damage.is_empty() && a.damage().is_empty() && b.damage().is_empty());
     let names = paths.map(|path| path.to_string_lossy());
     let differences = Differences::new([&names[0], &names[1]], [a, b], found);
     if !differences.is_empty() {

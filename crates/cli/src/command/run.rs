@@ -156,6 +156,9 @@ impl Args {
         command.env("LD_PRELOAD", library::join(existing.as_deref(), &library));
         command.env("NETRA_JOB", &pieces.key).env("NETRA_LOG_DIR", &pieces.folder);
         command.env("NETRA_LOG_DIR_LATER", &pieces.later).env_remove("NETRA_LOG_FILE");
+        if let Some(filters) = surroundings::filters() {
+            command.env("NETRA_FILTERS", filters.to_string());
+        }
         if self.live {
             command.env("NETRA_STREAM", "on");
             if env::var_os("NETRA_LOSSLESS").is_none() {

@@ -12,7 +12,7 @@ mod region;
 mod segments;
 mod source;
 
-pub use header::{Header, Region, Version};
+pub use header::{Header, Region, Seal, Version};
 pub use job::{Job, Mount};
 pub use names::{Names, Place};
 pub use order::Order;
@@ -98,6 +98,9 @@ impl Log {
             damage: Vec::new(),
             header,
         };
+        if log.header.seal.is_some_and(|seal| !seal.fits) {
+            log.damage.push(Damage { part: Part::Header, at: 0, reason: Reason::Checksum });
+        }
         log.read_job();
         log.read_names();
         log.look_at_regions();
@@ -194,11 +197,14 @@ impl Log {
     /// netra's own section behind the log, if there is one.
     #[must_use]
     pub fn section(&self) -> Section {
-        Section::find(&self.source, self.length)
+        Section::find(&self.source, self.length, &self.header)
     }
 
     /// Where the log ends: a section may follow.
     fn end(&self) -> u64 {
+        if let Some(seal) = self.header.seal.filter(|seal| seal.fits && seal.behind.length > 0) {
+            return seal.behind.offset.min(self.length);
+        }
         let trailer = section::trailer(&*self.source, self.length);
         trailer.map_or(self.length, |trailer| trailer.offset.min(self.length))
     }

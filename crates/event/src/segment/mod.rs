@@ -137,6 +137,9 @@ pub const UNEXTENDED: u32 = 16;
 /// holds more than that.
 pub const JOINED: u32 = 64;
 
+/// The process went into a sandbox: what that forbids, the record does without.
+pub const SANDBOXED: u32 = 128;
+
 /// A region of the segment.
 #[derive(Debug, Default)]
 #[repr(C)]

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use netra_analyse::Job;
-use netra_darshan::Damage;
+use netra_darshan::Missing;
+use netra_darshan::missing::lost;
 use netra_darshan::read::Log;
 use netra_darshan::section::layout::KIND_SEGMENT;
 use netra_event::segment::View;
@@ -16,18 +17,22 @@ use netra_stream::source::{self, Piece, Segment};
 use super::calls::{Below, Process, Seen, Sums};
 
 /// Adds what the section holds; false where it holds no events, so that others may.
-pub(super) fn add(job: &mut Job, log: &Log, missing: &mut Vec<Damage>) -> bool {
-    let mut found = Vec::new();
+pub(super) fn add(job: &mut Job, log: &Log, missing: &mut Missing<'_>) -> bool {
+    let (mut found, mut damage) = (Vec::new(), Vec::new());
     for (block, held) in log.section().blocks().iter().enumerate() {
         if held.head.kind != KIND_SEGMENT {
+            damage.extend(held.check().err());
             continue;
         }
         match held.bytes() {
-            Ok(bytes) => found.push((block, bytes)),
-            Err(damage) => missing.push(damage),
+            Ok(bytes) => {
+                damage.extend(lost(held, &bytes));
+                found.push((block, bytes));
+            }
+            Err(broken) => damage.push(broken),
         }
     }
-    missing.extend(log.section().damage().iter().cloned());
+    missing.read_blocks(damage);
     let path = Path::new(&job.source).to_owned();
     let mut segments: BTreeMap<usize, Segment> = BTreeMap::new();
     for (block, bytes) in found {

@@ -8,7 +8,7 @@ use netra_darshan::Log;
 use netra_darshan::section::layout::KIND_SEGMENT;
 use netra_event::frame::Producer;
 use netra_event::segment::shard::{direction, mpiio, posix, stdio};
-use netra_event::segment::{Record, State, View};
+use netra_event::segment::{Record, SANDBOXED, State, View};
 use netra_event::{Loss, Module, Nanos};
 
 use super::{Life, Segment};
@@ -193,10 +193,16 @@ impl Piece {
         is_launcher(&self.command, self.from_mpi)
     }
 
-    /// Whether the process was ended from outside, without a word.
+    /// Whether the process was ended from outside, without a word. In a sandbox words may be forbidden.
     #[must_use]
     pub fn was_killed(&self) -> bool {
-        self.life == Life::Over && self.state == Some(State::Running)
+        self.life == Life::Over && self.state == Some(State::Running) && !self.was_sandboxed()
+    }
+
+    /// Whether the process went into a sandbox, in which it could not be recorded freely.
+    #[must_use]
+    pub fn was_sandboxed(&self) -> bool {
+        self.flags & SANDBOXED != 0
     }
 }
 

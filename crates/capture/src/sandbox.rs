@@ -1,0 +1,238 @@
+//! A process may forbid calls of the kernel to itself (seccomp), mostly on pain of death, or the processor's
+//! counter (`PR_SET_TSC`). Netra then does without, and no program dies of being watched.
+//!
+//! **Before** it happens, in the hooks of `prctl` and `syscall`, the process is set up, what is open is
+//! looked at, and room is reserved; then the door to the kernel is closed (`sys::door`), and opened again as
+//! far as the filter allows once the kernel has taken it. Counting and tracing go on in what is mapped.
+//! Where the log cannot be written, the segment is the record, and says that this was so.
+//!
+//! **A child of fork** inherits the filter and what is known of it. One that may not make a segment of its own
+//! goes unrecorded.
+//!
+//! **Another image** does not know which filters its process has, only how many: the loader has opened and read
+//! files itself, so one file can be read. Where there are more than the surroundings account for (a container's
+//! own filter, or those under which `netra run` works itself), netra stays out.
+
+use core::sync::atomic::{Ordering, compiler_fence};
+
+use netra_event::segment::SANDBOXED;
+
+use crate::arch;
+use crate::arena::ARENA;
+use crate::files;
+use crate::lane;
+use crate::life;
+use crate::settings::SETTINGS;
+use crate::sys::{self, door};
+use crate::text::{decimal, trim};
+use crate::time;
+use crate::tls;
+
+/// Calls without which a process cannot be set up.
+const SET_UP: [i64; 10] = [
+    libc::SYS_openat,
+    libc::SYS_close,
+    libc::SYS_newfstatat,
+    libc::SYS_fstat,
+    libc::SYS_ftruncate,
+    libc::SYS_mmap,
+    libc::SYS_madvise,
+    libc::SYS_getpid,
+    libc::SYS_geteuid,
+    libc::SYS_gettid,
+];
+/// Calls without which a log would be left half way.
+const LOG: [i64; 10] = [
+    libc::SYS_openat,
+    libc::SYS_close,
+    libc::SYS_newfstatat,
+    libc::SYS_mmap,
+    libc::SYS_munmap,
+    libc::SYS_pwrite64,
+    libc::SYS_renameat2,
+    libc::SYS_unlinkat,
+    libc::SYS_geteuid,
+    libc::SYS_clock_gettime,
+];
+
+/// What a process is about to forbid itself.
+#[derive(Clone, Copy)]
+pub enum Request {
+    /// Every call but four, and the counter.
+    Strict,
+    /// What a filter says; its description lies there.
+    Filter(usize),
+    /// The counter.
+    Counter,
+    /// Nothing any more: the counter comes back.
+    CounterBack,
+}
+
+/// The library is loaded into an image: whether it may do its work here.
+pub fn start() -> bool {
+    let Some(filters) = filters() else { return true };
+    if filters == 0 || filters == SETTINGS.filters() || filters == 1 && is_container() {
+        return true;
+    }
+    door::close();
+    // Nor is it known whether there is a counter. (Without filters there is: the loader has read it.)
+    time::choose_without_counter();
+    false
+}
+
+/// How many filters the process has; none where nothing can be asked, so that nothing is known.
+fn filters() -> Option<u64> {
+    let mut buffer = [0_u8; 4096];
+    let status = sys::open(c"/proc/self/status", libc::O_RDONLY, 0);
+    let length = status.ok()?.read_full(&mut buffer);
+    Some(count(buffer.get(..length).unwrap_or_default()))
+}
+
+/// The number in what the kernel says of a process; before Linux 5.9 it says only that there are some.
+fn count(status: &[u8]) -> u64 {
+    let value = |key: &[u8]| {
+        let mut lines = status.split(|&byte| byte == b'\n');
+        lines.find_map(|line| decimal(trim(line.strip_prefix(key)?)))
+    };
+    match value(b"Seccomp:") {
+        None | Some(0) => 0,
+        Some(_) => value(b"Seccomp_filters:").unwrap_or(1),
+    }
+}
+
+/// Whether this is a container whose runtime is known to make calls fail, not to kill for them.
+fn is_container() -> bool {
+    let marks = [c"/.dockerenv", c"/run/.containerenv"];
+    marks.iter().any(|mark| sys::open(mark, libc::O_RDONLY, 0).is_ok())
+}
+
+/// Whether a process that was not set up yet may be.
+#[must_use]
+pub fn may_set_up() -> bool {
+    door::allows(&SET_UP)
+}
+
+/// Whether a log can be written.
+#[must_use]
+pub fn may_write_log() -> bool {
+    door::allows(&LOG)
+}
+
+/// Makes the call by which a process forbids itself something; whether it succeeded is what `succeeds` says
+/// of its result.
+pub fn enter(
+    request: Request,
+    call: impl FnOnce() -> i64,
+    succeeds: impl FnOnce(i64) -> bool,
+) -> i64 {
+    // What a child of vfork forbids itself is not its parent's, whose memory this is.
+    if tls::slot().borrowed.get() != 0 {
+        return call();
+    }
+    if let Request::CounterBack = request {
+        let done = call();
+        if succeeds(done) && is_alone() {
+            time::regain_counter();
+        }
+        return done;
+    }
+    prepare();
+    if let Request::Counter = request {
+        let lost = time::lose_counter();
+        let done = call();
+        if lost && !succeeds(done) {
+            time::regain_counter();
+        }
+        return done;
+    }
+    let room = door::room();
+    door::close();
+    let lost = match request {
+        Request::Strict => time::lose_counter(),
+        _ => {
+            time::ask_kernel();
+            false
+        }
+    };
+    let before = mark(true);
+    let done = call();
+    if succeeds(done) {
+        let known = match (request, room) {
+            // SAFETY: the kernel has read the filter at this address; the caller of the hook keeps it.
+            (Request::Filter(at), Some(room)) => unsafe { door::add(room, at) },
+            _ => false,
+        };
+        if known {
+            door::reopen();
+        }
+        return done;
+    }
+    if !before {
+        mark(false);
+    }
+    door::reopen();
+    if lost {
+        time::regain_counter();
+    }
+    if let Some(room) = room {
+        // SAFETY: it was not used.
+        unsafe { door::give_back(room) };
+    }
+    done
+}
+
+/// Does what may not be possible any more in a moment.
+fn prepare() {
+    let slot = tls::slot();
+    if slot.busy.get() != 0 {
+        return;
+    }
+    // A signal handler's calls pass meanwhile, as during any other work of ours.
+    arch::mark(&slot.busy);
+    compiler_fence(Ordering::SeqCst);
+    if life::ready().is_some() {
+        if slot.attached().is_none() {
+            // Without one the thread's calls go uncounted, as ever.
+            let _attached = lane::attach(slot);
+        }
+        sys::each_descriptor(files::meet);
+        ARENA.reserve_ahead();
+        if let Some(header) = ARENA.header() {
+            life::calibrate(header);
+        }
+    }
+    compiler_fence(Ordering::SeqCst);
+    slot.busy.set(0);
+}
+
+/// Says in the segment that the process is in a sandbox, or is not; whether it was.
+fn mark(sandboxed: bool) -> bool {
+    let Some(header) = ARENA.header().filter(|_| life::is_ready()) else { return false };
+    let before = if sandboxed {
+        header.flags.fetch_or(SANDBOXED, Ordering::Relaxed)
+    } else {
+        header.flags.fetch_and(!SANDBOXED, Ordering::Relaxed)
+    };
+    before & SANDBOXED != 0
+}
+
+/// Whether the process has one thread: the counter belongs to threads, and each may have lost its own.
+fn is_alone() -> bool {
+    let mut threads = 0_u32;
+    sys::each_entry(c"/proc/self/task", |_| threads = threads.saturating_add(1));
+    threads == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::count;
+
+    #[test]
+    fn filters_are_counted_as_the_kernel_says() {
+        assert_eq!(count(b"Name:\tx\nNoNewPrivs:\t0\nSeccomp:\t0\nSeccomp_filters:\t0\n"), 0);
+        assert_eq!(count(b"Seccomp:\t2\nSeccomp_filters:\t3\n"), 3);
+        assert_eq!(count(b"Seccomp:\t2\nSpeculation_Store_Bypass:\tvulnerable\n"), 1);
+        assert_eq!(count(b"Name:\tno seccomp in this kernel\n"), 0);
+        assert_eq!(count(b""), 0);
+    }
+}
