@@ -105,6 +105,14 @@ impl Mpi {
         Ok(Some(binary))
     }
 
+    /// The launcher's line up to the program, with more words for it.
+    pub(crate) fn line(&self, more: &[&str]) -> impl Iterator<Item = OsString> {
+        let ranks = ["-n".to_owned(), RANKS.to_string()];
+        let more = more.iter().map(|&word| word.to_owned());
+        let words: Vec<String> = self.launcher.iter().cloned().chain(more).chain(ranks).collect();
+        words.into_iter().map(OsString::from)
+    }
+
     /// The command that starts the ranks of a program.
     #[must_use]
     pub fn launch(&self, words: &[OsString]) -> Command {

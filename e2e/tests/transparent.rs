@@ -6,5 +6,5 @@ use std::process::ExitCode;
 use netra_e2e::transparent::{self, Way};
 
 fn main() -> ExitCode {
-    transparent::main(&[Way::Library])
+    transparent::main(&[Way::Library], &[])
 }

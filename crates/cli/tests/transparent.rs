@@ -8,5 +8,5 @@ use netra_e2e::transparent::{self, Way};
 
 fn main() -> ExitCode {
     let netra = PathBuf::from(env!("CARGO_BIN_EXE_netra"));
-    transparent::main(&[Way::Run { netra: netra.clone() }, Way::Live { netra }])
+    transparent::main(&[Way::Run { netra: netra.clone() }, Way::Live { netra }], &[])
 }

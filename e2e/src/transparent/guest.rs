@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 
+use crate::mpi::Mpi;
 use crate::program::{Program, sources};
 
 /// A program, how it is started, and what of it cannot be compared.
@@ -36,6 +37,19 @@ pub enum Line {
     Script(&'static str, &'static str),
     /// A program of `e2e/programs`.
     Own(&'static str),
+    /// The same as ranks of an MPI library.
+    Ranks {
+        /// The library, as [`Mpi`] calls it.
+        library: &'static str,
+        /// The source.
+        program: &'static str,
+        /// Variables of the launcher.
+        variables: &'static [&'static str],
+        /// More words for the launcher.
+        words: &'static [&'static str],
+    },
+    /// Words that are made when the guest is run, from its name.
+    Made(fn(&str) -> Result<Vec<OsString>>),
 }
 
 /// Something of a run that is looked at.
@@ -45,6 +59,8 @@ pub enum Aspect {
     Calls,
     /// Descriptors, limits, environment, mappings and use.
     State,
+    /// The state of processes at their end; at the starts of programs it is looked at.
+    Ends,
     /// Bounds of faults, memory and switches.
     Resources,
     /// Standard error.
@@ -64,7 +80,7 @@ pub(crate) const PLAIN: Guest = Guest {
 };
 
 /// Folders of programs: a fixed list, so that nobody's own programs take part.
-pub(crate) const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:/usr/games";
+pub(crate) const PATH: &str = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/games:/usr/local/bin";
 
 impl Guest {
     /// Whether something is not looked at.
@@ -79,7 +95,9 @@ impl Guest {
             Line::Words(words) => words.first().copied(),
             Line::Shell(line) => line.split([' ', ';']).next(),
             Line::Script(_, needs) => Some(needs),
-            Line::Own(_) => None,
+            Line::Ranks { library: "Debian MPICH", .. } => Some("mpirun.mpich"),
+            Line::Ranks { .. } => Some("mpirun.openmpi"),
+            Line::Own(_) | Line::Made(_) => None,
         }
     }
 
@@ -100,6 +118,14 @@ impl Guest {
             Line::Shell(line) => shell(line),
             Line::Script(file, _) => vec!["/bin/sh".into(), script(file).into_os_string()],
             Line::Own(name) => Program::c(name).words()?.into_iter().map(OsString::from).collect(),
+            Line::Ranks { library, program, variables, words } => {
+                let found = Mpi::all().here.into_iter().find(|mpi| mpi.name == library);
+                let mpi = found.with_context(|| format!("{library} cannot compile here"))?;
+                let program = mpi.compile(program)?.context("a source in C")?;
+                let front = ["env"].iter().chain(variables).map(OsString::from);
+                front.chain(mpi.line(words)).chain([program.into_os_string()]).collect()
+            }
+            Line::Made(make) => make(self.name)?,
         })
     }
 }

@@ -19,6 +19,7 @@ const UNSTEADY: &[&str] = &[
     "Ngid",
     "Pid",
     "PPid",
+    "Threads",
     "TracerPid",
     "FDSize",
     "NStgid",
@@ -77,6 +78,8 @@ const BOUNDS: &[Bound] = &[
     // The library's own data, and a page of thread-local storage.
     Bound { name: "anonymous KiB", times: 1, plus: 128 },
     Bound { name: "stack KiB", times: 1, plus: 64 },
+    // Applications copy their environment.
+    Bound { name: "heap KiB", times: 1, plus: 1 << 10 },
 ];
 
 /// What one event says: its fields by name.
@@ -211,7 +214,10 @@ fn descriptors(event: &Event<'_>) -> Vec<String> {
             .lines()
             .filter(|line| line.starts_with("pos:") || line.starts_with("flags:"))
             .collect();
-        let line = format!("{number} {} {}", String::from_utf8_lossy(target), facts.join(" "));
+        // Pipes and sockets have a number of the kernel's.
+        let target = String::from_utf8_lossy(target).into_owned();
+        let target = target.split(":[").next().unwrap_or_default();
+        let line = format!("{number} {target} {}", facts.join(" "));
         found.push((number.parse().unwrap_or(0), line));
     }
     found.sort();
@@ -222,7 +228,7 @@ fn descriptors(event: &Event<'_>) -> Vec<String> {
 /// within bounds.
 fn mappings(smaps: &str) -> (Vec<String>, Vec<String>) {
     let mut sizes: BTreeMap<(String, String), u64> = BTreeMap::new();
-    let (mut netra, mut anonymous, mut stack) = (0, 0, 0);
+    let (mut netra, mut anonymous, mut stack, mut heap) = (0, 0, 0, 0);
     let mut current: Option<(String, String, u64)> = None;
     for line in smaps.lines() {
         if let Some(flags) = line.strip_prefix("VmFlags:") {
@@ -234,7 +240,8 @@ fn mappings(smaps: &str) -> (Vec<String>, Vec<String>) {
                 "" if reserved => netra += kib,
                 "" => anonymous += kib,
                 "[stack]" => stack += kib,
-                _ if path.starts_with('[') && path != "[heap]" => {}
+                "[heap]" => heap += kib,
+                _ if path.starts_with('[') => {}
                 _ => *sizes.entry((path, rights)).or_default() += kib,
             }
             continue;
@@ -254,6 +261,7 @@ fn mappings(smaps: &str) -> (Vec<String>, Vec<String>) {
         format!("mapped for netra KiB {netra}"),
         format!("anonymous KiB {anonymous}"),
         format!("stack KiB {stack}"),
+        format!("heap KiB {heap}"),
     ];
     (rows.collect(), totals.to_vec())
 }
@@ -330,7 +338,10 @@ VmFlags: rd ex
 ";
         let (rows, totals) = mappings(smaps);
         assert_eq!(rows, ["/bin/a r--p 12 KiB"]);
-        assert_eq!(totals, ["mapped for netra KiB 2048", "anonymous KiB 8", "stack KiB 0"]);
+        assert_eq!(
+            totals,
+            ["mapped for netra KiB 2048", "anonymous KiB 8", "stack KiB 0", "heap KiB 0"]
+        );
     }
 
     #[test]
