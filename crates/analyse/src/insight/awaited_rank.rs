@@ -26,7 +26,8 @@ const OFTEN: u64 = 4;
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let Some(phases) = &facts.phases else { return Outcome::Silent };
-    let together = |longest: &Longest| longest.ranks * 2 >= facts.nprocs && !is_collective(facts);
+    let together =
+        |longest: &Longest| longest.ranks * 2 >= facts.who.ranks && !is_collective(facts);
     let Some(longest) = phases.lone.filter(together) else { return Outcome::Silent };
     let lost = longest.alone.seconds - longest.others;
     let rank = Rank(i64::from(longest.alone.rank));
@@ -81,7 +82,7 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
 
 /// Whether most of what MPI-IO is asked for is collective.
 fn is_collective(facts: &Facts) -> bool {
-    let usages = facts.files.iter().filter_map(|file| file.through(Layer::Mpiio));
+    let usages = facts.files_of_ranks().iter().filter_map(|file| file.through(Layer::Mpiio));
     let flows = usages.flat_map(|usage| [&usage.read, &usage.write]);
     let (collective, calls) =
         flows.fold((0, 0), |sum, flow| (sum.0 + flow.collective, sum.1 + flow.calls));

@@ -19,7 +19,7 @@ pub const RULE: Rule = Rule {
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let files: Vec<&FileFacts> =
-        facts.files.iter().filter(|file| file.is_shared() && file.bytes() > 0).collect();
+        facts.files_of_ranks().iter().filter(|file| file.is_shared() && file.bytes() > 0).collect();
     if files.is_empty() {
         return Outcome::Silent;
     }
@@ -48,10 +48,10 @@ pub(super) fn imbalance(file: &FileFacts, nprocs: u64) -> Option<f64> {
 
 fn one(file: &FileFacts, facts: &Facts, limit: &Thresholds) -> Option<Finding> {
     let layer = called(file)?;
-    let imbalance = imbalance(file, facts.nprocs)?;
+    let imbalance = imbalance(file, facts.who.ranks)?;
     let (heavy, slowest, sum) =
         (file.heaviest.get(&layer)?, file.slowest.get(&layer)?, file.through(layer)?);
-    let ranks = file.ranks(facts.nprocs) as f64;
+    let ranks = file.ranks(facts.who.ranks) as f64;
     let lost = slowest.seconds - sum.seconds() / ranks;
     // A rank that moves most but is not the slowest costs nobody anything.
     if imbalance <= limit.imbalance_share.0

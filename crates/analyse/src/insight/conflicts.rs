@@ -18,7 +18,7 @@ use netra_event::Bytes;
 /// The rule.
 pub const RULE: Rule = Rule {
     slug: "conflicts",
-    title: "ranks that use the same bytes",
+    title: "processes that use the same bytes",
     explains: &[],
     sources: query::TRACED,
     check,
@@ -46,8 +46,8 @@ fn check(facts: &Facts, _: &Thresholds) -> Outcome {
     }
     let [posix, mpiio] = layers.map(most_first);
     let found = [(Layer::Posix, posix), (Layer::Mpiio, mpiio)];
-    let found = found.iter().filter_map(|(layer, files)| of_layer(*layer, files)).collect();
-    Outcome::from(found, || "no rank uses bytes that another writes".into())
+    let found = found.iter().filter_map(|(layer, files)| of_layer(*layer, files, facts)).collect();
+    Outcome::from(found, || format!("no {} uses bytes that another writes", facts.one()))
 }
 
 /// Races before order, then by bytes.
@@ -67,7 +67,7 @@ fn is_written(file: &FileFacts, traced: &FileTrace) -> bool {
 }
 
 /// All files of a layer as one finding: whoever shares one file so mostly shares the next in the same way.
-fn of_layer(layer: Layer, files: &[(&FileFacts, Conflicts)]) -> Option<Finding> {
+fn of_layer(layer: Layer, files: &[(&FileFacts, Conflicts)], facts: &Facts) -> Option<Finding> {
     let (first, rest) = files.split_first()?;
     let mut conflicts = first.1;
     rest.iter().for_each(|(_, other)| conflicts.absorb(other));
@@ -93,7 +93,8 @@ fn of_layer(layer: Layer, files: &[(&FileFacts, Conflicts)]) -> Option<Finding> 
     let cut = if conflicts.cut { " (not all calls were looked at)" } else { "" };
     let through = if layer == Layer::Mpiio { " through MPI-IO" } else { "" };
     let says = format!(
-        "ranks use the same bytes of {}{through}: {}, {verdict}{cut}",
+        "{} use the same bytes of {}{through}: {}, {verdict}{cut}",
+        facts.noun(),
         names(&list),
         kinds.join(", ")
     );

@@ -41,7 +41,7 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let seconds = |one: &FunctionUse| one.seconds * one.failed as f64 / one.traced.max(1) as f64;
     found.sort_by(|a, b| b.failed.cmp(&a.failed).then(a.function.cmp(&b.function)));
     let worst = found[0];
-    let lost = found.iter().map(|one| seconds(one)).sum::<f64>() / facts.nprocs as f64;
+    let lost = facts.on_slowest(found.iter().map(|one| seconds(one)).sum());
     let error = worst
         .errors
         .first()
@@ -59,13 +59,13 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
             .sure(Confidence::Medium)
             .to(&[Audience::Developer, Audience::User])
             .count("calls that fail", total)
-            .seconds("seconds in them per rank", lost)
-            .advise(Advice::new("look files up once and keep the path; let one rank search and tell the others"))
+            .seconds(format!("seconds in them per {}", facts.one()), lost)
+            .advise(Advice::new(format!("look files up once and keep the path; let one {} search and tell the others", facts.one())))
             .advise(Advice::with(
                 "for Python and shells: shorten the search paths",
                 "export PYTHONPATH=…  # only what is needed; see also PYTHONNOUSERSITE, LD_LIBRARY_PATH",
             ))
-            .gains(lost, format!("failed calls take as long as others, {} a rank", Seconds(lost))),
+            .gains(lost, format!("failed calls take as long as others, {} a {}", Seconds(lost), facts.one())),
     ])
 }
 

@@ -19,7 +19,7 @@ pub const RULE: Rule = Rule {
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let Some(phases) = &facts.phases else { return Outcome::Silent };
     let number = phases.job.phases.len() as u64;
-    let ranks = phases.job.phases.iter().map(|phase| phase.ranks).max().unwrap_or(0);
+    let ranks = phases.job.phases.iter().map(|phase| phase.compared).max().unwrap_or(0);
     if number <= limit.phase_count || ranks < 2 {
         return Outcome::Passed(format!("{} phases of I/O", count(number)));
     }
@@ -27,7 +27,7 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
         .job
         .phases
         .iter()
-        .filter(|phase| phase.ranks > 1)
+        .filter(|phase| phase.compared > 1)
         .map(|phase| phase.slowest.1 - phase.fastest.1)
         .sum();
     // Ranks that do not wait for each other are added to more than any of them spends.

@@ -86,7 +86,8 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
         ))
     } else {
         finding.advise(Advice::new(format!(
-            "begin what each rank writes at a multiple of {}",
+            "begin what each {} writes at a multiple of {}",
+            facts.one(),
             Bytes(block)
         )))
     }])

@@ -42,7 +42,7 @@ pub(super) fn check(case: &Case, facts: &Facts, limit: &Thresholds) -> Outcome {
     }
     let share = total as f64 / calls as f64;
     let verb = case.direction.verb();
-    let kind = if case.shared { "shared files" } else { "files of one rank" };
+    let kind = if case.shared { "shared files" } else { "files of one process" };
     if total < limit.small_count || share <= limit.small_share.0 {
         return Outcome::Passed(format!(
             "{} of {} {verb}s to {kind} are below {}",

@@ -9,11 +9,11 @@ use crate::{Extreme, Job, Layer, Layout, Usage};
 /// Who used a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sharing {
-    /// One rank.
+    /// One process.
     One(Rank),
-    /// This many ranks of more.
+    /// This many processes of more.
     Some(u64),
-    /// Every rank of several.
+    /// Every process of several.
     All,
 }
 
@@ -54,7 +54,7 @@ impl FileFacts {
         self.layers.get(&layer)
     }
 
-    /// Ranks that used it.
+    /// Processes that used it, of so many.
     #[must_use]
     pub fn ranks(&self, nprocs: u64) -> u64 {
         match self.sharing {
@@ -64,7 +64,7 @@ impl FileFacts {
         }
     }
 
-    /// Whether several ranks used it.
+    /// Whether several processes used it.
     #[must_use]
     pub fn is_shared(&self) -> bool {
         !matches!(self.sharing, Sharing::One(_))
@@ -99,14 +99,26 @@ impl FileFacts {
 }
 
 pub(super) fn all(job: &Job) -> Vec<FileFacts> {
-    let mut order: Vec<&Usage> = job.usages.iter().collect();
+    of(job, job.usages.iter().collect(), job.nprocs.max(1))
+}
+
+/// Files as ranks used them, where other processes are in the job, too.
+pub(super) fn of_ranks(job: &Job) -> Vec<FileFacts> {
+    let is_rank = |usage: &&Usage| usage.rank.is_shared() || job.who.is_rank(usage.rank);
+    of(job, job.usages.iter().filter(is_rank).collect(), job.who.ranks)
+}
+
+fn of(job: &Job, mut order: Vec<&Usage>, processes: u64) -> Vec<FileFacts> {
     order.sort_by_key(|usage| (usage.file, usage.layer, usage.rank));
     let layouts: BTreeMap<RecordId, &Layout> =
         job.layouts.iter().map(|layout| (layout.file, layout)).collect();
     let flushed = flushed(job);
     let mut files: Vec<FileFacts> = order
         .chunk_by(|a, b| a.file == b.file)
-        .filter_map(|usages| Some(one(job, usages, layouts.get(&usages.first()?.file).copied())))
+        .filter_map(|usages| {
+            let layout = layouts.get(&usages.first()?.file).copied();
+            Some(one(job, usages, processes, layout))
+        })
         .collect();
     for file in &mut files {
         let writing = file.through(Layer::Posix).map_or(0.0, |usage| usage.write.seconds);
@@ -130,7 +142,7 @@ fn flushed(job: &Job) -> BTreeMap<RecordId, f64> {
     sums
 }
 
-fn one(job: &Job, usages: &[&Usage], layout: Option<&Layout>) -> FileFacts {
+fn one(job: &Job, usages: &[&Usage], processes: u64, layout: Option<&Layout>) -> FileFacts {
     let id = usages[0].file;
     // A DFS file can have a record whose name is there and empty.
     let name = job.names.get(&id).filter(|name| !name.is_empty());
@@ -140,7 +152,7 @@ fn one(job: &Job, usages: &[&Usage], layout: Option<&Layout>) -> FileFacts {
         id,
         file_system: mount.map(|mount| mount.kind.clone()),
         mount: mount.map(|mount| mount.path.clone()),
-        sharing: sharing(usages, job.nprocs.max(1)),
+        sharing: sharing(usages, processes, job.who.ranks),
         layers: BTreeMap::new(),
         heaviest: BTreeMap::new(),
         slowest: BTreeMap::new(),
@@ -192,7 +204,7 @@ fn extremes(usage: &Usage) -> Vec<Extreme> {
     }
 }
 
-fn sharing(usages: &[&Usage], nprocs: u64) -> Sharing {
+fn sharing(usages: &[&Usage], nprocs: u64, ranked: u64) -> Sharing {
     let mut ranks: Vec<Rank> = usages.iter().map(|usage| usage.rank).collect();
     ranks.sort_unstable();
     ranks.dedup();
@@ -200,6 +212,10 @@ fn sharing(usages: &[&Usage], nprocs: u64) -> Sharing {
     match ranks.len() as u64 {
         _ if shared && nprocs == 1 => Sharing::One(Rank(0)),
         1 if !shared => Sharing::One(ranks[0]),
+        // What was summed over ranks is a record of all of them, and of none of the other processes.
+        count if shared && ranked > 0 && ranked + count - 1 < nprocs => {
+            Sharing::Some(ranked + count - 1)
+        }
         count if shared || count >= nprocs => Sharing::All,
         count => Sharing::Some(count),
     }

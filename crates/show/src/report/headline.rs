@@ -27,8 +27,11 @@ pub(crate) fn verdict(report: &Report) -> String {
         _ => "no",
     };
     let at_least = if io.at_most > io.seconds * 1.01 { "at least " } else { "" };
-    let who =
-        if facts.nprocs > 1 { format!(" on rank {}, the slowest", io.rank) } else { String::new() };
+    let who = if facts.nprocs > 1 {
+        format!(" on {}, the slowest", facts.who.called(io.rank))
+    } else {
+        String::new()
+    };
     let mut says = format!(
         "{word}: I/O takes {at_least}{} of {} ({}){who}",
         Seconds(io.seconds),
@@ -44,7 +47,9 @@ pub(crate) fn verdict(report: &Report) -> String {
     if !kinds.is_empty() {
         says.push_str(&format!(": {}", kinds.join(", ")));
     }
-    if facts.nprocs > 1 && io.mean < io.seconds / 2.0 && share >= LITTLE {
+    // Processes that are no ranks have nothing in common that a mean would be one of.
+    if facts.noun() == "ranks" && facts.nprocs > 1 && io.mean < io.seconds / 2.0 && share >= LITTLE
+    {
         says.push_str(&format!(
             "; the mean rank spends {} ({})",
             Seconds(io.mean),

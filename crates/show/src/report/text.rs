@@ -63,13 +63,9 @@ pub fn page(out: &mut impl Write, name: &str, report: &Report, page: Page) -> Re
 fn title(out: &mut impl Write, name: &str, report: &Report) -> Result<()> {
     let facts = &report.facts;
     let command = plain(facts.command.as_bytes());
-    let ranks = match facts.nprocs {
-        1 => "1 process".into(),
-        several if facts.has_mpi() => format!("{several} ranks"),
-        several => format!("{several} processes"),
-    };
+    let many = facts.who.how_many(facts.nprocs);
     writeln!(out, "{}", plain(name.as_bytes()))?;
-    let tail = format!("{ranks}, {}", Seconds(facts.run_time));
+    let tail = format!("{many}, {}", Seconds(facts.run_time));
     let room = WIDTH.saturating_sub(tail.chars().count() + 4);
     writeln!(out, "  {}  {tail}\n", shortened(command.trim(), room))
 }
