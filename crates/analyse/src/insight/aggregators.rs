@@ -10,7 +10,7 @@ use crate::{Facts, Layer, Thresholds};
 /// The rule.
 pub const RULE: Rule = Rule {
     slug: "aggregators",
-    title: "aggregators against nodes",
+    title: "fewer aggregators than nodes",
     explains: &[],
     sources: &[query::MPIIO, query::POSIX],
     check,

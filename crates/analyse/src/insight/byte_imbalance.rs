@@ -120,4 +120,15 @@ mod tests {
     fn is_silent_without_shared_files() {
         Sample::new(4, 10.0).silent(&RULE);
     }
+
+    #[test]
+    fn only_ranks_are_compared() {
+        assert_eq!(job(400).finds(&RULE).len(), 1);
+        job(400).unranked().silent(&RULE);
+        // A copy that a script makes of a file that ranks wrote evenly.
+        let mut job = job(100).beside(1);
+        let copy = job.posix("/lus/out", 10);
+        (copy.read.bytes, copy.read.seconds) = (1000 << 20, 20.0);
+        job.silent(&RULE);
+    }
 }

@@ -24,6 +24,7 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
             Kind::Open | Kind::Stat | Kind::Read | Kind::Write | Kind::Meta | Kind::Sync
         ) && one.traced > 0
     };
+    let seconds = |one: &FunctionUse| one.seconds * one.failed as f64 / one.traced.max(1) as f64;
     let functions: Vec<&FunctionUse> = facts.functions.iter().filter(asked).collect();
     if functions.is_empty() {
         return Outcome::Silent;
@@ -36,9 +37,14 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     if found.is_empty() {
         let failed: u64 = functions.iter().map(|one| one.failed).sum();
         let traced: u64 = functions.iter().map(|one| one.traced).sum();
-        return Outcome::Passed(format!("{} of {} calls fail", count(failed), count(traced)));
+        let lost = facts.on_slowest(functions.iter().map(|one| seconds(one)).sum());
+        return Outcome::Passed(format!(
+            "{} of {} calls fail, and take {}",
+            count(failed),
+            count(traced),
+            Seconds(lost)
+        ));
     }
-    let seconds = |one: &FunctionUse| one.seconds * one.failed as f64 / one.traced.max(1) as f64;
     found.sort_by(|a, b| b.failed.cmp(&a.failed).then(a.function.cmp(&b.function)));
     let worst = found[0];
     let lost = facts.on_slowest(found.iter().map(|one| seconds(one)).sum());

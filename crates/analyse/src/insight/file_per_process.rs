@@ -106,4 +106,10 @@ mod tests {
     fn is_silent_without_files() {
         Sample::new(4, 10.0).silent(&RULE);
     }
+
+    #[test]
+    fn a_script_that_writes_many_files_is_no_parallel_program() {
+        assert_eq!(job(1000).finds(&RULE).len(), 1);
+        job(1000).unranked().silent(&RULE);
+    }
 }

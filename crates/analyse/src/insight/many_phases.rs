@@ -3,7 +3,7 @@
 //! Each burst starts slowly and waits for its slowest rank. Fewer and longer ones are faster. What it costs is the
 //! time that the slowest rank of each phase is behind the fastest. Needs a trace.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, query};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, counted, query};
 use crate::{Facts, Thresholds};
 use netra_event::Seconds;
 
@@ -21,7 +21,7 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let number = phases.job.phases.len() as u64;
     let ranks = phases.job.phases.iter().map(|phase| phase.compared).max().unwrap_or(0);
     if number <= limit.phase_count || ranks < 2 {
-        return Outcome::Passed(format!("{} phases of I/O", count(number)));
+        return Outcome::Passed(format!("{} of I/O", counted(number, "burst")));
     }
     let behind: f64 = phases
         .job

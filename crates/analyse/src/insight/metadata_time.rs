@@ -10,7 +10,7 @@ use netra_event::{Module, Rank, Seconds};
 /// The rule.
 pub const RULE: Rule = Rule {
     slug: "metadata-time",
-    title: "long in metadata calls",
+    title: "much time in metadata calls",
     explains: &["open-storm", "seek-storm", "file-per-process"],
     sources: &[
         Source::Counters(

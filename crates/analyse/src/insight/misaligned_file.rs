@@ -12,7 +12,7 @@ use netra_event::{Bytes, Module, Seconds};
 /// The rule.
 pub const RULE: Rule = Rule {
     slug: "misaligned-file",
-    title: "calls off the file system's blocks",
+    title: "calls that begin inside a block of the file system",
     explains: &[],
     sources: &[Source::Counters(
         Module::Posix,

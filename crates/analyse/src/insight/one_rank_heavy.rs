@@ -115,4 +115,10 @@ mod tests {
     fn is_silent_without_shared_files() {
         Sample::new(4, 10.0).silent(&RULE);
     }
+
+    #[test]
+    fn only_ranks_are_compared() {
+        assert_eq!(job(1000).finds(&RULE).len(), 1);
+        job(1000).unranked().silent(&RULE);
+    }
 }

@@ -13,7 +13,7 @@ use netra_event::{Bytes, Kind, Layer as Of};
 /// The rule.
 pub const RULE: Rule = Rule {
     slug: "shared-stripes",
-    title: "processes that write to the same stripes",
+    title: "several processes write to the same stripes",
     explains: &["misaligned-file"],
     sources: &[
         query::LAYOUT,

@@ -116,4 +116,21 @@ mod tests {
     fn is_silent_without_ranks() {
         Sample::new(16, 10.0).silent(&RULE);
     }
+
+    #[test]
+    fn processes_that_nobody_called_ranks_are_not_compared() {
+        job(40.0).unranked().silent(&RULE);
+    }
+
+    #[test]
+    fn what_a_script_starts_beside_ranks_is_not_compared_with_them() {
+        let mut job = job(10.0).beside(1);
+        job.posix("/lus/after", 32).write.seconds = 90.0;
+        job.silent(&RULE);
+        job.posix("/lus/more", 9).write.seconds = 30.0;
+        job.says(
+            &RULE,
+            "1 of 32 ranks take far longer than the rest: rank 9 40.0 s, the median 10.0 s",
+        );
+    }
 }

@@ -45,6 +45,9 @@ pub struct FileFacts {
     pub layout: Option<Layout>,
     /// The share of its writing in POSIX, in 0 to 1, that is flushing to the device: counters add both up, call sites tell.
     pub flushing: f64,
+    /// The share of its reading and writing through MPI-IO, in 0 to 1, that collective calls take; `None` where call sites
+    /// do not tell.
+    pub gathered: Option<f64>,
 }
 
 impl FileFacts {
@@ -112,7 +115,7 @@ fn of(job: &Job, mut order: Vec<&Usage>, processes: u64) -> Vec<FileFacts> {
     order.sort_by_key(|usage| (usage.file, usage.layer, usage.rank));
     let layouts: BTreeMap<RecordId, &Layout> =
         job.layouts.iter().map(|layout| (layout.file, layout)).collect();
-    let flushed = flushed(job);
+    let (flushed, gathered) = (flushed(job), gathered(job));
     let mut files: Vec<FileFacts> = order
         .chunk_by(|a, b| a.file == b.file)
         .filter_map(|usages| {
@@ -123,6 +126,7 @@ fn of(job: &Job, mut order: Vec<&Usage>, processes: u64) -> Vec<FileFacts> {
     for file in &mut files {
         let writing = file.through(Layer::Posix).map_or(0.0, |usage| usage.write.seconds);
         let flushing = flushed.get(&file.id).copied().unwrap_or(0.0);
+        file.gathered = gathered.get(&file.id).map(|(together, all)| together / all);
         file.flushing = if writing > 0.0 { (flushing / writing).min(1.0) } else { 0.0 };
     }
     files
@@ -138,6 +142,27 @@ fn flushed(job: &Job) -> BTreeMap<RecordId, f64> {
         if let Some(file) = site.file {
             *sums.entry(file).or_insert(0.0) += site.seconds;
         }
+    }
+    sums
+}
+
+/// Seconds of all ranks in collective calls of MPI-IO that move data, and in all that do, by file.
+fn gathered(job: &Job) -> BTreeMap<RecordId, (f64, f64)> {
+    let mut sums = BTreeMap::new();
+    let moves = |function: Function| {
+        function.layer() == netra_event::Layer::Mpiio
+            && matches!(function.kind(), Kind::Read | Kind::Write | Kind::Complete)
+    };
+    for site in job.sites.iter().filter(|site| moves(site.function) && site.seconds > 0.0) {
+        let Some(file) = site.file else { continue };
+        let sum: &mut (f64, f64) = sums.entry(file).or_default();
+        let name = site.function.name();
+        let together =
+            ["_all", "_all_begin", "_all_end", "_ordered", "_ordered_begin", "_ordered_end"]
+                .iter()
+                .any(|end| name.ends_with(end));
+        sum.0 += if together { site.seconds } else { 0.0 };
+        sum.1 += site.seconds;
     }
     sums
 }
@@ -160,6 +185,7 @@ fn one(job: &Job, usages: &[&Usage], processes: u64, layout: Option<&Layout>) ->
         movers: BTreeMap::new(),
         layout: layout.cloned(),
         flushing: 0.0,
+        gathered: None,
         path,
     };
     for usages in usages.chunk_by(|a, b| a.layer == b.layer) {

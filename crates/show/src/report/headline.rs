@@ -9,7 +9,7 @@ use crate::plain::{plain, shortened};
 /// From this share of the run on, I/O is the problem.
 const MUCH: f64 = 0.25;
 /// Below this share it is not.
-const LITTLE: f64 = 0.05;
+pub(super) const LITTLE: f64 = 0.05;
 /// Characters that a path may take.
 const PATH: usize = 60;
 
@@ -73,7 +73,7 @@ pub(crate) fn place(report: &Report) -> Option<String> {
     let &(first, seconds) = files.first()?;
     let file = facts.file(first)?;
     let mut says = format!(
-        "{} ({} of it, {})",
+        "{} ({} of that time, {} moved)",
         shortened(&plain(file.path.as_bytes()), PATH),
         percent(seconds / total),
         Bytes(file.bytes()),
