@@ -7,6 +7,7 @@ use netra_event::{Loss, Module, RecordId, Seconds};
 
 use crate::{
     Aside, Commit, Direction, FunctionUse, Layer, Ledger, Place, SiteUse, Trace, TraceRow, Usage,
+    Who,
 };
 
 /// Everything that is known about one job.
@@ -22,6 +23,8 @@ pub struct Job {
     pub key: Option<String>,
     /// Processes.
     pub nprocs: u64,
+    /// Which of them are ranks, and what the others are called.
+    pub who: Who,
     /// Seconds since 1970, UTC.
     pub start: Option<Seconds>,
     /// From the first process' start to the last one's end.

@@ -24,6 +24,7 @@ mod trace;
 mod trust;
 mod unknown;
 mod usage;
+mod who;
 
 #[cfg(test)]
 mod sample;
@@ -41,3 +42,4 @@ pub use threshold::{LIMITS, Limit, Ratio, Thresholds, Unit};
 pub use trace::{Direction, InOrder, Rows, Run, Trace, TraceRow};
 pub use trust::Trust;
 pub use usage::{COUNTED, Extreme, Flow, Layer, Usage};
+pub use who::{Who, program};

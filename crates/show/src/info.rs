@@ -3,7 +3,7 @@
 
 use std::io::{Result, Write};
 
-use netra_analyse::Also;
+use netra_analyse::{Also, Who};
 use netra_darshan::read::{Log, Record};
 use netra_darshan::{Damage, Missing};
 use netra_event::{Bytes, Seconds};
@@ -11,7 +11,7 @@ use netra_event::{Bytes, Seconds};
 use crate::plain::{plain, shortened};
 use crate::platform::Platform;
 use crate::summary::{FileSum, Sum};
-use crate::{Json, Summary, csv, head, member, own, sentence, time};
+use crate::{Json, Summary, csv, head, load, member, own, sentence, time};
 
 /// Files in each list.
 const TOP: usize = 5;
@@ -27,6 +27,7 @@ pub struct Info<'a> {
     /// Records of each module, in the order of the regions.
     records: Vec<u64>,
     platform: Platform,
+    who: Who,
     /// What is missing from the log.
     pub missing: Vec<Damage>,
 }
@@ -52,8 +53,9 @@ impl<'a> Info<'a> {
             }
             counts.push(count);
         }
-        let (platform, missing) = (Platform::gather(log), missing.all());
-        Info { path, log, summary, records: counts, platform, missing }
+        let (platform, who) = (Platform::gather(log), load::who(log));
+        let missing = missing.all();
+        Info { path, log, summary, records: counts, platform, who, missing }
     }
 
     /// For people.
@@ -93,7 +95,7 @@ impl<'a> Info<'a> {
             "  job        {}, user {}, {}",
             numbers.jobid,
             numbers.uid,
-            plural(numbers.nprocs, "process", "processes"),
+            self.who.how_many(u64::try_from(numbers.nprocs).unwrap_or(0)),
         )?;
         writeln!(out, "  ran        {}, for {run}", time::local(numbers.start_sec))?;
         self.time_text(out, run)?;
@@ -117,15 +119,18 @@ impl<'a> Info<'a> {
             );
         }
         let at_least = if io.at_most.min(run.0) > io.seconds * 1.01 { "at least " } else { "" };
-        writeln!(
+        write!(
             out,
-            "  in I/O     {at_least}{} on rank {}, the slowest ({} of the run){cut}; {} on average ({})",
+            "  in I/O     {at_least}{} on {}, the slowest ({} of the run){cut}",
             Seconds(io.seconds),
-            io.rank,
+            self.who.called(io.rank),
             share(io.seconds),
-            Seconds(io.mean),
-            share(io.mean),
-        )
+        )?;
+        // Processes that are no ranks have nothing in common that a mean would be one of.
+        match self.who.noun(u64::try_from(processes).unwrap_or(0)) {
+            "ranks" => writeln!(out, "; {} on average ({})", Seconds(io.mean), share(io.mean)),
+            _ => writeln!(out),
+        }
     }
 
     fn complete_text(&self, out: &mut impl Write) -> Result<()> {

@@ -4,7 +4,7 @@
 use std::io::{Result, Write};
 use std::path::Path;
 
-use netra_analyse::is_of_mpi;
+use netra_analyse::{Who, is_of_mpi};
 use netra_darshan::read::{Log, Record};
 use netra_darshan::section::Attendance;
 use netra_event::segment::{ANONYMOUS, PARTIAL, UNTRACED};
@@ -46,9 +46,11 @@ impl Run {
     pub fn process(&mut self, piece: &Piece, number: Option<Rank>, log: &Log) {
         let summary = summary(log);
         let ran = Seconds(log.job().end().0 - log.job().start().0);
-        let called = match (piece.rank, number) {
-            (Some(rank), _) => format!("rank {rank}"),
-            _ => format!("process {}", piece.pid),
+        // What a launcher starts may start others, which inherit its number.
+        let is_rank = |rank: &u32| number == Some(Rank(i64::from(*rank)));
+        let called = match piece.rank.filter(is_rank) {
+            Some(rank) => format!("rank {rank}"),
+            None => Who::name(&String::from_utf8_lossy(&piece.command), piece.pid),
         };
         if number.is_some() {
             let io = Seconds(summary.critical(1).seconds);

@@ -137,7 +137,7 @@ impl Known<'_> {
             contention: stripe.and_then(|size| self.contention(&posix, size)),
             steps: Direction::BOTH.map(|way| steps(&posix, way)),
             stripes: stripe.map(|size| shared_stripes(&posix, size)),
-            common: common_blocks(&posix, self.job.nprocs, self.limit),
+            common: common_blocks(&posix, self.job.who.ranks, self.limit),
             mpiio: self.above(file, of_layer(runs, Layer::Mpiio), stripe),
         }
     }

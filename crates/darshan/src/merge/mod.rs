@@ -25,7 +25,7 @@ pub struct Options<'a> {
     /// Whether records that every rank has become one record of rank −1.
     pub shared: bool,
     /// How many of the processes are ranks, the first ones; all where it is not said. What others did
-    /// beside them, before or after, stays theirs.
+    /// beside them, before or after, stays theirs. The result says it, where it is not all.
     pub ranks: Option<u32>,
     /// Whether traces forget threads: the tools of Darshan 3.5.0 and before can not read traces that
     /// tell them.
@@ -95,6 +95,12 @@ fn job(logs: &[Log], options: &Options<'_>) -> Option<Job> {
             (numbers.end_sec, numbers.end_nsec) = (other.end_sec, other.end_nsec);
         }
         numbers.nprocs = numbers.nprocs.max(other.nprocs);
+    }
+    let several = job.numbers.nprocs.max(1);
+    if let Some(ranks) =
+        options.ranks.filter(|_| several > 1).filter(|&ranks| i64::from(ranks) < several)
+    {
+        job.say_ranks(ranks);
     }
     if let Some(end) = options.end_sec {
         (job.numbers.end_sec, job.numbers.end_nsec) = (end, 0);

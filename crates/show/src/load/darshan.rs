@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use netra_analyse::{
     COUNTED, Decoder, Direction, Gather, Heatmap, Job, Layer, Layout, Mount, PartialModule,
-    TraceRow, Usage,
+    TraceRow, Usage, Who,
 };
 use netra_darshan::read::{self, Log, Lustre, Record};
 use netra_darshan::{Damage, Missing, Part, Reason, counter};
@@ -60,6 +60,7 @@ fn start(source: &str, log: &Log) -> Job {
         command: text(&from.exe),
         id: from.numbers.jobid.to_string(),
         nprocs: u64::try_from(from.numbers.nprocs).unwrap_or(0),
+        who: Who::ranks(u64::try_from(from.ranks()).unwrap_or(0)),
         start: Some(from.start()),
         run_time: head::run_time(log),
         mounts: from.mounts.iter().map(mount).collect(),

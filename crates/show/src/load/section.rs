@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use netra_analyse::Job;
+use netra_analyse::{Job, Who};
 use netra_darshan::Missing;
 use netra_darshan::missing::lost;
 use netra_darshan::read::Log;
@@ -57,6 +57,8 @@ pub(super) fn add(job: &mut Job, log: &Log, missing: &mut Missing<'_>) -> bool {
     // The order in which a store gives them back.
     numbered
         .sort_by_key(|(piece, number)| (number.map_or(-1, |rank| rank.0), piece.start, piece.pid));
+    job.who.ranks = u64::from(whole.ranks().unwrap_or(0));
+    name_others(&mut job.who, &whole);
     for (piece, number) in numbered {
         let source::Kind::Log { block } = piece.kind else { continue };
         let Some(segment) = segments.remove(&block) else { continue };
@@ -68,6 +70,33 @@ pub(super) fn add(job: &mut Job, log: &Log, missing: &mut Missing<'_>) -> bool {
         job.remarks.extend(piece.notes.iter().map(|note| format!("process {}: {note}", piece.pid)));
     }
     sums.finish(job)
+}
+
+/// Who the processes of a log are. Where all are ranks its header says so, and nothing else is read.
+pub(crate) fn who(log: &Log) -> Who {
+    let numbers = &log.job().numbers;
+    let ranks = log.job().ranks();
+    let mut who = Who::ranks(u64::try_from(ranks).unwrap_or(0));
+    if ranks >= numbers.nprocs {
+        return who;
+    }
+    let section = log.section();
+    let blocks = section.blocks().iter().filter(|held| held.head.kind == KIND_SEGMENT);
+    let pieces = blocks.enumerate().filter_map(|(block, held)| {
+        let bytes = held.bytes().ok()?;
+        Some(Piece::new(Path::new(""), source::Kind::Log { block }, &View::new(&bytes).ok()?))
+    });
+    name_others(&mut who, &job::Job::new(pieces.collect()));
+    who
+}
+
+/// Names the processes that are no ranks.
+fn name_others(who: &mut Who, whole: &job::Job) {
+    for (piece, number) in whole.numbered().filter(|(_, number)| !whole.is_rank(*number)) {
+        let Some(number) = number.and_then(|number| u32::try_from(number.0).ok()) else { continue };
+        let command = String::from_utf8_lossy(&piece.command);
+        who.others.insert(number, Who::name(&command, piece.pid));
+    }
 }
 
 /// When the log's clock begins, in nanoseconds since 1970.

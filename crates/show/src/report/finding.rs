@@ -48,6 +48,7 @@ pub(crate) fn write<W: Write>(
     evidence(json, finding)?;
     files.write(json, finding)?;
     list(json, "ranks", &finding.ranks, |json, rank| json.int(rank.0))?;
+    list(json, "processes", &finding.processes, |json, name| json.text(name))?;
     json.key("window_seconds")?;
     match finding.window {
         Some((start, end)) => {

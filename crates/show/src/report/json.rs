@@ -6,12 +6,13 @@ use std::io::{Result, Write};
 use netra_analyse::metric::{FileFacts, Sharing};
 use netra_analyse::pattern::{Conflicts, Contention, Hazard, PhaseList, Steps};
 use netra_analyse::{Direction, Extreme, Facts, Flow, Report, Thresholds, Usage};
+use netra_event::Rank;
 
 use super::finding::{self, Named};
 use super::query::Asked;
 use crate::Json;
 use crate::attendance;
-use crate::member::{float, integer, list, number, optional, text, truth};
+use crate::member::{float, list, number, optional, text, truth};
 
 /// The version of the shape.
 const VERSION: u64 = 1;
@@ -74,6 +75,7 @@ fn job<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
     json.open('{')?;
     text(json, "command", &facts.command)?;
     number(json, "processes", facts.nprocs)?;
+    number(json, "ranks", facts.who.ranks)?;
     float(json, "run_time_seconds", facts.run_time)?;
     json.key("nodes")?;
     match facts.nodes {
@@ -94,7 +96,8 @@ fn io<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
     json.line()?;
     json.key("io")?;
     json.open('{')?;
-    integer(json, "rank", io.rank.0)?;
+    rank(json, "rank", facts, io.rank)?;
+    optional(json, "process", facts.who.other(io.rank).as_deref())?;
     float(json, "seconds", io.seconds)?;
     float(json, "share", facts.share(io.seconds))?;
     float(json, "seconds_at_most", io.at_most)?;
@@ -111,6 +114,15 @@ fn io<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
         json.close('}')
     })?;
     json.close('}')
+}
+
+/// A rank, or nothing where the process is none.
+fn rank<W: Write>(json: Out<'_, '_, W>, key: &str, facts: &Facts, whose: Rank) -> Result<()> {
+    json.key(key)?;
+    match facts.who.rank(whose) {
+        Some(rank) => json.int(rank),
+        None => json.null(),
+    }
 }
 
 fn trust<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
@@ -242,9 +254,10 @@ fn facts<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
     json.line()?;
     list(json, "files", &facts.files, |json, one| file(json, one, facts))?;
     json.line()?;
-    list(json, "ranks", facts.ranks.by_rank.iter(), |json, (rank, one)| {
+    list(json, "ranks", facts.ranks.by_rank.iter(), |json, (whose, one)| {
         json.open('{')?;
-        integer(json, "rank", rank.0)?;
+        rank(json, "rank", facts, *whose)?;
+        optional(json, "process", facts.who.other(*whose).as_deref())?;
         number(json, "reads", one.reads)?;
         number(json, "writes", one.writes)?;
         number(json, "bytes", one.bytes)?;
@@ -262,8 +275,8 @@ fn facts<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
         float(json, "rank_seconds", node.rank_seconds)?;
         json.key("slowest_rank")?;
         match node.slowest {
-            Some((rank, _)) => json.int(rank.0)?,
-            None => json.null()?,
+            Some((number, _)) if facts.who.is_rank(number) => json.int(number.0)?,
+            _ => json.null()?,
         }
         float(json, "slowest_seconds", node.slowest.map_or(0.0, |slowest| slowest.1))?;
         json.close('}')
@@ -339,7 +352,7 @@ fn file<W: Write>(json: Out<'_, '_, W>, file: &FileFacts, facts: &Facts) -> Resu
         Sharing::All => "all",
     };
     text(json, "sharing", class)?;
-    number(json, "ranks", file.ranks(facts.nprocs))?;
+    number(json, "processes", file.ranks(facts.nprocs))?;
     json.key("layout")?;
     match &file.layout {
         Some(layout) => {
@@ -354,9 +367,9 @@ fn file<W: Write>(json: Out<'_, '_, W>, file: &FileFacts, facts: &Facts) -> Resu
     list(json, "layers", file.layers.values(), |json, sum| {
         json.open('{')?;
         usage(json, sum)?;
-        extreme(json, "slowest", file.slowest.get(&sum.layer))?;
-        extreme(json, "fastest", file.fastest.get(&sum.layer))?;
-        extreme(json, "heaviest", file.heaviest.get(&sum.layer))?;
+        extreme(json, "slowest", file.slowest.get(&sum.layer), facts)?;
+        extreme(json, "fastest", file.fastest.get(&sum.layer), facts)?;
+        extreme(json, "heaviest", file.heaviest.get(&sum.layer), facts)?;
         json.close('}')
     })?;
     traced(json, file, facts)?;
@@ -415,11 +428,17 @@ fn flow<W: Write>(json: Out<'_, '_, W>, name: &str, flow: &Flow) -> Result<()> {
     json.close('}')
 }
 
-fn extreme<W: Write>(json: Out<'_, '_, W>, name: &str, extreme: Option<&Extreme>) -> Result<()> {
+fn extreme<W: Write>(
+    json: Out<'_, '_, W>,
+    name: &str,
+    extreme: Option<&Extreme>,
+    facts: &Facts,
+) -> Result<()> {
     json.key(name)?;
     let Some(extreme) = extreme else { return json.null() };
     json.open('{')?;
-    integer(json, "rank", extreme.rank.0)?;
+    rank(json, "rank", facts, extreme.rank)?;
+    optional(json, "process", facts.who.other(extreme.rank).as_deref())?;
     number(json, "bytes", extreme.bytes)?;
     float(json, "seconds", extreme.seconds)?;
     json.close('}')
@@ -518,9 +537,9 @@ fn phases<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
     json.key("phases")?;
     let Some(phases) = &facts.phases else { return json.null() };
     json.open('{')?;
-    phase_list(json, "job", &phases.job)?;
+    phase_list(json, "job", &phases.job, facts)?;
     for (layer, list) in &phases.layers {
-        phase_list(json, layer.name(), list)?;
+        phase_list(json, layer.name(), list, facts)?;
     }
     json.close('}')
 }
@@ -542,7 +561,12 @@ fn alone<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
     json.close('}')
 }
 
-fn phase_list<W: Write>(json: Out<'_, '_, W>, name: &str, phases: &PhaseList) -> Result<()> {
+fn phase_list<W: Write>(
+    json: Out<'_, '_, W>,
+    name: &str,
+    phases: &PhaseList,
+    facts: &Facts,
+) -> Result<()> {
     json.key(name)?;
     json.open('{')?;
     float(json, "gap_seconds", phases.gap)?;
@@ -561,9 +585,9 @@ fn phase_list<W: Write>(json: Out<'_, '_, W>, name: &str, phases: &PhaseList) ->
         number(json, "ranks", phase.ranks)?;
         float(json, "busy_rank_seconds", phase.busy)?;
         float(json, "concurrency", phase.concurrency())?;
-        integer(json, "fastest_rank", phase.fastest.0.0)?;
+        rank(json, "fastest_rank", facts, phase.fastest.0)?;
         float(json, "fastest_seconds", phase.fastest.1)?;
-        integer(json, "slowest_rank", phase.slowest.0.0)?;
+        rank(json, "slowest_rank", facts, phase.slowest.0)?;
         float(json, "slowest_seconds", phase.slowest.1)?;
         json.close('}')
     })?;

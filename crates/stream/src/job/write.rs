@@ -113,7 +113,7 @@ impl Job {
         let ranks = self.ranks();
         let options = merge::Options {
             shared: ranks.is_some(),
-            ranks,
+            ranks: Some(ranks.unwrap_or(0)),
             speaker,
             attendance: self.attendance.as_ref(),
             ..Default::default()

@@ -70,6 +70,8 @@ pub struct Piece {
     pub counted: bool,
     /// Whether it has read or written anything.
     pub moved: bool,
+    /// What its counters have for I/O, over all threads.
+    pub io: Nanos,
     /// Events it wrote.
     pub events: u64,
     /// Events it did not write, by reason.
@@ -143,6 +145,7 @@ impl Piece {
             life: if kind == Kind::Segment { Life::of(view) } else { Life::Over },
             counted: view.records().next().is_some(),
             moved: view.records().any(|record| moved(&record)),
+            io: spent(view),
             events: view.lanes().map(|lane| lane.produced()).fold(0, u64::saturating_add),
             dropped: dropped.collect(),
             notes: view.notes().map(|note| String::from_utf8_lossy(note).into_owned()).collect(),
@@ -253,6 +256,27 @@ fn moved(record: &Record<'_>) -> bool {
         () => return false,
     };
     words.iter().any(|&word| record.word(word) > 0)
+}
+
+/// What the counters of system calls and streams have for reads, writes and other calls; layers above count the same
+/// time again.
+fn spent(view: &View<'_>) -> Nanos {
+    let of = |record: &Record<'_>| {
+        let is = |module: Module| record.module == u32::from(module.code());
+        let words = match () {
+            () if is(Module::Posix) => {
+                [posix::READ + direction::TIME, posix::WRITE + direction::TIME, posix::META_TIME]
+            }
+            () if is(Module::Stdio) => {
+                [stdio::READ + stdio::TIME, stdio::WRITE + stdio::TIME, stdio::META_TIME]
+            }
+            () => return 0,
+        };
+        words.iter().map(|&word| record.word(word)).fold(0, u64::saturating_add)
+    };
+    let ticks = view.records().map(|record| of(&record)).fold(0, u64::saturating_add);
+    // The cast saturates, which only damaged ticks reach.
+    Nanos((ticks as f64 * view.tick()) as u64)
 }
 
 fn open(path: &Path) -> Result<Log> {
