@@ -100,6 +100,10 @@ fn add(whole: &mut Job, job: Job, rank: usize, later: f64) {
     if let Some(threaded) = &job.threaded {
         whole.threaded.get_or_insert_default().absorb(threaded);
     }
+    for (file, bytes) in job.mapped {
+        let sum = whole.mapped.entry(file).or_default();
+        *sum = sum.saturating_add(bytes);
+    }
     if let Some(aside) = &job.aside {
         whole.aside.get_or_insert_default().absorb(aside);
     }

@@ -91,6 +91,7 @@ mod tests {
             events: 0,
             dropped: Vec::new(),
             notes: Vec::new(),
+            mapped: Vec::new(),
             flags: 0,
             kept: None,
         }
