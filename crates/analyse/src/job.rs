@@ -79,6 +79,8 @@ pub struct Job {
     pub also: Vec<Also>,
     /// What was about files of MPI's own, and is in nothing else here.
     pub aside: Option<Aside>,
+    /// Bytes of each file that processes mapped into memory, where the source tells.
+    pub mapped: BTreeMap<RecordId, u64>,
     /// Traced bytes by which thread of its process moved them, where the source tells threads apart.
     pub threaded: Option<Threaded>,
 }

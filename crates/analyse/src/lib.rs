@@ -16,6 +16,7 @@ mod gather;
 pub mod history;
 pub mod insight;
 mod job;
+mod mapped;
 pub mod metric;
 pub mod pattern;
 mod report;
@@ -36,6 +37,7 @@ pub use gather::Gather;
 pub use job::{
     Absent, Also, Attendance, Heatmap, Job, Layout, Mount, Opening, PartialModule, Threaded,
 };
+pub use mapped::Mapped;
 pub use metric::Facts;
 pub use report::{Report, Setup, diagnose, diagnose_and_draw, diagnose_with};
 pub use threshold::{LIMITS, Limit, Ratio, Thresholds, Unit};

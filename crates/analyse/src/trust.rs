@@ -4,7 +4,7 @@ use netra_event::{Loss, Module};
 
 use crate::pattern::Traced;
 use crate::unknown::unknown;
-use crate::{Aside, Attendance, Job, Layer, Ledger};
+use crate::{Aside, Attendance, Job, Layer, Ledger, Mapped};
 
 /// How complete a job's data is.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -27,6 +27,8 @@ pub struct Trust {
     pub remarks: Vec<String>,
     /// What the source could not know, and what therefore cannot be said, a sentence each.
     pub unknown: Vec<String>,
+    /// Files that are mapped into memory, where what is read and written is not seen.
+    pub mapped: Option<Mapped>,
     /// Files of MPI's own that nothing here is about.
     pub aside: Option<Aside>,
 }
@@ -51,6 +53,7 @@ impl Trust {
             attendance: job.attendance.clone(),
             remarks: job.remarks.clone(),
             unknown: unknown(job),
+            mapped: Mapped::of_job(job),
             aside: job.aside,
         }
     }
@@ -62,6 +65,7 @@ impl Trust {
             && self.dropped.is_empty()
             && self.impossible.is_empty()
             && self.attendance.as_ref().is_none_or(|attendance| attendance.complete)
+            && self.mapped.is_none()
             && self.remarks.is_empty()
             && self.ledger.as_ref().is_none_or(|ledger| ledger.balances() && ledger.missing() == 0)
             && self.coverage.is_none_or(|coverage| coverage > 0.99)
@@ -108,6 +112,7 @@ impl Trust {
                 coverage * 100.0
             ));
         }
+        says.extend(self.mapped.map(|mapped| mapped.says()));
         says.extend(self.remarks.iter().cloned());
         says
     }

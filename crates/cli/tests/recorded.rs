@@ -212,6 +212,47 @@ fn programs_get_the_summary_as_json() {
     assert_eq!(read["killed"].as_array().unwrap().len(), 1);
 }
 
+/// What is read in mapped memory passes by: a summary and a report that say nothing of it would be untrue.
+#[test]
+fn mapped_memory_is_said() {
+    let place = Place::new();
+    let program = "import mmap
+f = open('mapped.dat', 'w+b')
+f.truncate(64 << 20)
+m = mmap.mmap(f.fileno(), 0)
+sum(m[::4096])
+f = open('both.dat', 'w+b')
+f.write(bytes(4096))
+f.flush()
+m = mmap.mmap(f.fileno(), 4096)";
+    let words = ["run", "--log-file", "job.darshan", "--format", "json", "--"];
+    let done = place.netra(&[&words[..], &["/usr/bin/python3", "-c", program]].concat()).output();
+    let text = said(&done.expect("netra starts"));
+    let mapped = "\"mapped\":{\"files\":1,\"bytes\":67108864}";
+    assert!(text.contains(mapped), "{text}");
+    let says = "64.0 MiB of 1 file are mapped: what is read and written there is not seen";
+    let done = place.run(&["/usr/bin/python3", "-c", program]);
+    assert!(said(&done).contains(&format!("       {says}\n")), "{}", said(&done));
+    let report = place.netra(&["report", "job.darshan", "--json"]).output().expect("netra starts");
+    let report = String::from_utf8(report.stdout).expect("text");
+    let mapped = format!("\"mapped\":{{\"says\":\"{says}\",\"files\":1,\"bytes\":67108864}}");
+    assert!(report.contains(&mapped), "{report}");
+}
+
+/// The memory that MPI's processes share is no file of the application, in the summary as in a report.
+#[test]
+fn files_of_mpis_own_are_left_out_and_said() {
+    let place = Place::new();
+    let script = "own=/dev/shm/ucx_shm_posix_netra_$$
+head -c 100000 /dev/zero > $own; rm $own; printf hi > out";
+    let text = said(&place.run(&["sh", "-c", script]));
+    assert!(text.contains("\n       read 0 B, wrote 2 B, 1 file by "), "{text}");
+    assert!(text.contains("\n       slowest file ") && text.contains("/out: "), "{text}");
+    let own =
+        "1 file of MPI's own, such as its shared memory (97.7 KiB written, 0 B read), is left out";
+    assert!(text.contains(&format!("\n       {own}\n")), "{text}");
+}
+
 #[test]
 fn a_spent_budget_is_said_and_the_counters_stay_exact() {
     let place = Place::new();

@@ -109,7 +109,7 @@ impl<'a> Info<'a> {
         let processes = self.log.job().numbers.nprocs;
         let io = self.summary.critical(processes);
         let share = |time: f64| percent(time.min(run.0) / run.0);
-        let cut = if io.seconds > run.0 { ", over all its threads" } else { "" };
+        let cut = if io.seconds > run.0 { ", over all its threads and requests" } else { "" };
         if processes == 1 {
             return writeln!(
                 out,

@@ -59,7 +59,9 @@ pub(super) fn add(job: &mut Job, log: &Log, missing: &mut Missing<'_>) -> bool {
         .sort_by_key(|(piece, number)| (number.map_or(-1, |rank| rank.0), piece.start, piece.pid));
     job.who.ranks = u64::from(whole.ranks().unwrap_or(0));
     name_others(&mut job.who, &whole);
+    let mut mapped = BTreeMap::new();
     for (piece, number) in numbered {
+        piece.add_mapped(&mut mapped);
         let source::Kind::Log { block } = piece.kind else { continue };
         let Some(segment) = segments.remove(&block) else { continue };
         let rank = number.and_then(|rank| u32::try_from(rank.0).ok());
@@ -69,6 +71,8 @@ pub(super) fn add(job: &mut Job, log: &Log, missing: &mut Missing<'_>) -> bool {
         }
         job.remarks.extend(piece.notes.iter().map(|note| format!("process {}: {note}", piece.pid)));
     }
+    // The counters know those that the trace has not.
+    job.mapped = mapped;
     sums.finish(job)
 }
 

@@ -110,6 +110,10 @@ fn add(whole: &mut Job, job: Job, rank: usize, later: f64) {
         (Some(sum), Some(more)) => sum.add(more),
         (sum, more) => *sum = sum.take().or(more),
     }
+    for (file, bytes) in job.mapped {
+        let sum = whole.mapped.entry(file).or_default();
+        *sum = sum.saturating_add(bytes);
+    }
     if let Some(aside) = &job.aside {
         whole.aside.get_or_insert_default().absorb(aside);
     }

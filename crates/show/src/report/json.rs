@@ -151,6 +151,17 @@ fn trust<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
         None => json.null()?,
         Some(found) => attendance::json(json, found)?,
     }
+    json.key("mapped")?;
+    match &trust.mapped {
+        Some(mapped) => {
+            json.open('{')?;
+            text(json, "says", &mapped.says())?;
+            number(json, "files", mapped.files)?;
+            number(json, "bytes", mapped.bytes)?;
+            json.close('}')?;
+        }
+        None => json.null()?,
+    }
     json.key("set_aside")?;
     match &trust.aside {
         Some(aside) => {

@@ -98,6 +98,7 @@ mod tests {
             events: 0,
             dropped: Vec::new(),
             notes: Vec::new(),
+            mapped: Vec::new(),
             flags: 0,
             kept: None,
         }

@@ -1,5 +1,6 @@
 //! A process's part of a job: what is known about it without its events, and where the rest is.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use netra_darshan::section::layout::KIND_SEGMENT;
 use netra_event::frame::Producer;
 use netra_event::segment::shard::{direction, mpiio, posix, stdio};
 use netra_event::segment::{Record, SANDBOXED, State, View};
-use netra_event::{Loss, Module, Nanos};
+use netra_event::{Loss, Module, Nanos, RecordId};
 
 use super::{Life, Segment};
 use crate::sink;
@@ -78,6 +79,8 @@ pub struct Piece {
     pub dropped: Vec<(Loss, u64)>,
     /// What the library complained about.
     pub notes: Vec<String>,
+    /// Bytes of files that were mapped into memory.
+    pub mapped: Vec<(RecordId, u64)>,
     /// The segment's flags.
     pub flags: u32,
     /// Where a daemon has kept its events, if one read them while it ran.
@@ -149,6 +152,7 @@ impl Piece {
             events: view.lanes().map(|lane| lane.produced()).fold(0, u64::saturating_add),
             dropped: dropped.collect(),
             notes: view.notes().map(|note| String::from_utf8_lossy(note).into_owned()).collect(),
+            mapped: mapped(view),
             flags: view.flags(),
             kept: None,
         }
@@ -182,6 +186,14 @@ impl Piece {
                 let bytes = block.bytes().map_err(|_| damaged())?;
                 Segment::from_bytes(&self.path, bytes)
             }
+        }
+    }
+
+    /// Adds its mapped bytes to those of other processes.
+    pub fn add_mapped(&self, sums: &mut BTreeMap<RecordId, u64>) {
+        for &(file, bytes) in &self.mapped {
+            let sum = sums.entry(file).or_default();
+            *sum = sum.saturating_add(bytes);
         }
     }
 
@@ -240,6 +252,17 @@ pub fn is_launcher(command: &[u8], from_mpi: bool) -> bool {
     // Debian's alternatives: `mpirun.openmpi`, `mpiexec.hydra`.
     let name = name.split(|&byte| byte == b'.').next().unwrap_or_default();
     !from_mpi && LAUNCHERS.contains(&name)
+}
+
+/// Files that were mapped into memory, by what each thread counted.
+fn mapped(view: &View<'_>) -> Vec<(RecordId, u64)> {
+    let of_files = view.records().filter(|one| one.module == u32::from(Module::Posix.code()));
+    let bytes = |record: Record<'_>| {
+        let bytes = record.word(posix::BYTES_MAPPED);
+        let id = RecordId(view.file(record.file).filter(|_| bytes > 0)?.id);
+        Some((id, bytes))
+    };
+    of_files.filter_map(bytes).collect()
 }
 
 /// Whether a record counts calls that read or write.
