@@ -135,20 +135,35 @@ pub fn start() -> bool {
 
 /// How many filters a process has; none where the kernel does not say.
 fn filters(status: &CStr) -> Option<u64> {
-    let mut buffer = [0_u8; 4096];
-    let length = sys::open(status, libc::O_RDONLY, 0).ok()?.read_full(&mut buffer);
-    Some(count(buffer.get(..length).unwrap_or_default()))
+    let mut said = Said::default();
+    // Line by line: that of the groups may be of any length.
+    sys::each_line(status, |line| said.take(line));
+    said.filters()
 }
 
-/// The number in what the kernel says of a process; before Linux 5.9 it says only that there are some.
-fn count(status: &[u8]) -> u64 {
-    let value = |key: &[u8]| {
-        let mut lines = status.split(|&byte| byte == b'\n');
-        lines.find_map(|line| decimal(trim(line.strip_prefix(key)?)))
-    };
-    match value(b"Seccomp:") {
-        None | Some(0) => 0,
-        Some(_) => value(b"Seccomp_filters:").unwrap_or(1),
+/// What the kernel says of a process.
+#[derive(Default)]
+struct Said {
+    lines: u32,
+    mode: u64,
+    filters: Option<u64>,
+}
+
+impl Said {
+    fn take(&mut self, line: &[u8]) {
+        let value = |key: &[u8]| line.strip_prefix(key).and_then(|rest| decimal(trim(rest)));
+        self.lines = self.lines.saturating_add(1);
+        self.mode = value(b"Seccomp:").unwrap_or(self.mode);
+        self.filters = self.filters.or(value(b"Seccomp_filters:"));
+    }
+
+    /// Before Linux 5.9 it says only that there are filters.
+    fn filters(&self) -> Option<u64> {
+        match self.mode {
+            _ if self.lines == 0 => None,
+            0 => Some(0),
+            _ => Some(self.filters.unwrap_or(1)),
+        }
     }
 }
 
@@ -307,14 +322,22 @@ fn is_alone() -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::count;
+    use super::Said;
+
+    #[track_caller]
+    fn says(status: &[u8], want: Option<u64>) {
+        let mut said = Said::default();
+        let lines = status.split(|&byte| byte == b'\n');
+        lines.filter(|line| !line.is_empty()).for_each(|line| said.take(line));
+        assert_eq!(said.filters(), want);
+    }
 
     #[test]
     fn filters_are_counted_as_the_kernel_says() {
-        assert_eq!(count(b"Name:\tx\nNoNewPrivs:\t0\nSeccomp:\t0\nSeccomp_filters:\t0\n"), 0);
-        assert_eq!(count(b"Seccomp:\t2\nSeccomp_filters:\t3\n"), 3);
-        assert_eq!(count(b"Seccomp:\t2\nSpeculation_Store_Bypass:\tvulnerable\n"), 1);
-        assert_eq!(count(b"Name:\tno seccomp in this kernel\n"), 0);
-        assert_eq!(count(b""), 0);
+        says(b"Name:\tx\nNoNewPrivs:\t0\nSeccomp:\t0\nSeccomp_filters:\t0\n", Some(0));
+        says(b"Seccomp:\t2\nSeccomp_filters:\t3\n", Some(3));
+        says(b"Seccomp:\t2\nSpeculation_Store_Bypass:\tvulnerable\n", Some(1));
+        says(b"Name:\tno seccomp in this kernel\n", Some(0));
+        says(b"", None);
     }
 }
