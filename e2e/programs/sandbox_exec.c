@@ -1,6 +1,7 @@
 /* A new image under a filter of which it knows nothing: it kills for what netra would ask the kernel to set a
  * process up and the loader never asks, and for opening anything to write. The image reads, writes and
- * ends; it goes unrecorded. Its parent is recorded. */
+ * ends; it goes unrecorded. Its parent is recorded. With the word "harmless" the filter kills for nothing that
+ * anybody does, and the image is recorded, where the environment can tell it. */
 #include "expect.h"
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -26,9 +27,18 @@ static struct sock_filter steps[] = {
     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
 static struct sock_fprog filter = {.len = sizeof steps / sizeof *steps, .filter = steps};
 
+static struct sock_filter harmless_steps[] = {
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)), KILL(personality),
+    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+static struct sock_fprog harmless = {.len = sizeof harmless_steps / sizeof *harmless_steps,
+                                     .filter = harmless_steps};
+
 int main(int count, char **words) {
     char bytes[100];
-    if (count > 1) {
+    int is_harmless = count > 1 && !strcmp(words[1], "harmless");
+    if (count > 1 && !is_harmless) {
+        if (!strcmp(words[1], "known"))
+            expect_posix("before.dat", 1, 1, 5, 1, 50);
         int fd = open("before.dat", O_RDONLY);
         long got = read(fd, bytes, 50), put = write(3, "below", 5);
         bytes[0] = '0' + (char)(got == 50) + (char)(put == 5) + (char)(close(fd) == 0);
@@ -42,9 +52,10 @@ int main(int count, char **words) {
     pid_t child = fork();
     must(child >= 0);
     if (child == 0) {
-        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || 
+            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, is_harmless ? &harmless : &filter))
             _exit(92);
-        execl(words[0], words[0], "image", (char *)0);
+        execl(words[0], words[0], is_harmless ? "known" : "image", (char *)0);
         _exit(93);
     }
     must(waitpid(child, &status, 0) == child);

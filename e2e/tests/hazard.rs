@@ -30,7 +30,7 @@ plain! {
     underscore_exit quick_exit kill9 segfault abort sys_exit_group
     wide_stdio printf_family scanf_family popen unlocked_inline
     temporary rename metadata movers copy_time reserve mapping aio syscall syscall_every io_uring getrandom
-    sandbox sandbox_exec no_counter empty_tls clone_vm
+    sandbox no_counter empty_tls clone_vm
 }
 
 #[test]
@@ -133,6 +133,17 @@ fn limits_on_memory() {
         check(&Case::of(program.clone()).arg(resource).arg("tight").without_evidence());
         check(&Case::of(program).arg(resource).arg("wide"));
     }
+}
+
+/// A new image under a filter that its process installed: left alone where it could be killed, recorded where
+/// the filter is harmless and the environment says so, as `netra run` has it.
+#[test]
+fn sandbox_exec() {
+    let program = Program::c("sandbox_exec");
+    check(&Case::of(program.clone()));
+    check(&Case::of(program.clone().named("sandbox_exec_told")).env("NETRA_FILTERS", "00"));
+    let harmless = Case::of(program.named("sandbox_exec_harmless")).arg("harmless");
+    check(&harmless.env("NETRA_FILTERS", "00"));
 }
 
 /// Limits and rights under which a log may be impossible: the application does not notice.

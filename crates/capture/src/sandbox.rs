@@ -56,6 +56,53 @@ const LOG: [i64; 10] = [
     libc::SYS_clock_gettime,
 ];
 
+/// All calls that netra makes.
+const ALL: [i64; 41] = [
+    libc::SYS_openat,
+    libc::SYS_close,
+    libc::SYS_read,
+    libc::SYS_write,
+    libc::SYS_pwrite64,
+    libc::SYS_pwritev,
+    libc::SYS_lseek,
+    libc::SYS_fcntl,
+    libc::SYS_ioctl,
+    libc::SYS_fchmod,
+    libc::SYS_ftruncate,
+    libc::SYS_fstat,
+    libc::SYS_newfstatat,
+    libc::SYS_statx,
+    libc::SYS_statfs,
+    libc::SYS_fgetxattr,
+    libc::SYS_getdents64,
+    libc::SYS_mkdirat,
+    libc::SYS_unlinkat,
+    libc::SYS_renameat2,
+    libc::SYS_readlinkat,
+    libc::SYS_getcwd,
+    libc::SYS_mmap,
+    libc::SYS_munmap,
+    libc::SYS_mprotect,
+    libc::SYS_madvise,
+    libc::SYS_getpid,
+    libc::SYS_getppid,
+    libc::SYS_gettid,
+    libc::SYS_getsid,
+    libc::SYS_getuid,
+    libc::SYS_geteuid,
+    libc::SYS_uname,
+    libc::SYS_sysinfo,
+    libc::SYS_sched_getaffinity,
+    libc::SYS_sched_yield,
+    libc::SYS_prlimit64,
+    libc::SYS_sigaltstack,
+    libc::SYS_process_vm_readv,
+    libc::SYS_nanosleep,
+    libc::SYS_clock_gettime,
+];
+/// `statmount`, for which libc has no number yet.
+const STATMOUNT: i64 = 457;
+
 /// What a process is about to forbid itself.
 #[derive(Clone, Copy)]
 pub enum Request {
@@ -88,20 +135,35 @@ pub fn start() -> bool {
 
 /// How many filters a process has; none where the kernel does not say.
 fn filters(status: &CStr) -> Option<u64> {
-    let mut buffer = [0_u8; 4096];
-    let length = sys::open(status, libc::O_RDONLY, 0).ok()?.read_full(&mut buffer);
-    Some(count(buffer.get(..length).unwrap_or_default()))
+    let mut said = Said::default();
+    // Line by line: that of the groups may be of any length.
+    sys::each_line(status, |line| said.take(line));
+    said.filters()
 }
 
-/// The number in what the kernel says of a process; before Linux 5.9 it says only that there are some.
-fn count(status: &[u8]) -> u64 {
-    let value = |key: &[u8]| {
-        let mut lines = status.split(|&byte| byte == b'\n');
-        lines.find_map(|line| decimal(trim(line.strip_prefix(key)?)))
-    };
-    match value(b"Seccomp:") {
-        None | Some(0) => 0,
-        Some(_) => value(b"Seccomp_filters:").unwrap_or(1),
+/// What the kernel says of a process.
+#[derive(Default)]
+struct Said {
+    lines: u32,
+    mode: u64,
+    filters: Option<u64>,
+}
+
+impl Said {
+    fn take(&mut self, line: &[u8]) {
+        let value = |key: &[u8]| line.strip_prefix(key).and_then(|rest| decimal(trim(rest)));
+        self.lines = self.lines.saturating_add(1);
+        self.mode = value(b"Seccomp:").unwrap_or(self.mode);
+        self.filters = self.filters.or(value(b"Seccomp_filters:"));
+    }
+
+    /// Before Linux 5.9 it says only that there are filters.
+    fn filters(&self) -> Option<u64> {
+        match self.mode {
+            _ if self.lines == 0 => None,
+            0 => Some(0),
+            _ => Some(self.filters.unwrap_or(1)),
+        }
     }
 }
 
@@ -189,6 +251,7 @@ pub fn enter(
         };
         if known {
             door::reopen();
+            tell_images();
         }
         return done;
     }
@@ -204,6 +267,15 @@ pub fn enter(
         unsafe { door::give_back(room) };
     }
     done
+}
+
+/// Tells the images that will replace this one that its filters are harmless, where there is something to tell
+/// it by: the setting in the environment, of which a new image gets a copy.
+fn tell_images() {
+    let harmless = door::harmless_for(&ALL).filter(|_| door::harmless_for(&[STATMOUNT]).is_some());
+    if let Some(own) = harmless {
+        life::change_setting(b"NETRA_FILTERS=", SETTINGS.filters().saturating_add(own));
+    }
 }
 
 /// Does what may not be possible any more in a moment.
@@ -250,14 +322,22 @@ fn is_alone() -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::count;
+    use super::Said;
+
+    #[track_caller]
+    fn says(status: &[u8], want: Option<u64>) {
+        let mut said = Said::default();
+        let lines = status.split(|&byte| byte == b'\n');
+        lines.filter(|line| !line.is_empty()).for_each(|line| said.take(line));
+        assert_eq!(said.filters(), want);
+    }
 
     #[test]
     fn filters_are_counted_as_the_kernel_says() {
-        assert_eq!(count(b"Name:\tx\nNoNewPrivs:\t0\nSeccomp:\t0\nSeccomp_filters:\t0\n"), 0);
-        assert_eq!(count(b"Seccomp:\t2\nSeccomp_filters:\t3\n"), 3);
-        assert_eq!(count(b"Seccomp:\t2\nSpeculation_Store_Bypass:\tvulnerable\n"), 1);
-        assert_eq!(count(b"Name:\tno seccomp in this kernel\n"), 0);
-        assert_eq!(count(b""), 0);
+        says(b"Name:\tx\nNoNewPrivs:\t0\nSeccomp:\t0\nSeccomp_filters:\t0\n", Some(0));
+        says(b"Seccomp:\t2\nSeccomp_filters:\t3\n", Some(3));
+        says(b"Seccomp:\t2\nSpeculation_Store_Bypass:\tvulnerable\n", Some(1));
+        says(b"Name:\tno seccomp in this kernel\n", Some(0));
+        says(b"", None);
     }
 }

@@ -20,14 +20,15 @@ pub(crate) fn now() -> Seconds {
 }
 
 /// How many seccomp filters this program works under, as in a container; those of the same number of its
-/// children are the same ones. None without filters.
-pub(crate) fn filters() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+/// children are the same ones.
+pub(crate) fn filters() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let value = |key: &str| -> Option<u64> {
         status.lines().find_map(|line| line.strip_prefix(key)?.trim().parse().ok())
     };
     // Before Linux 5.9 the kernel says only that there are some.
-    value("Seccomp:").filter(|&mode| mode > 0).map(|_| value("Seccomp_filters:").unwrap_or(1))
+    let has_some = value("Seccomp:").is_some_and(|mode| mode > 0);
+    if has_some { value("Seccomp_filters:").unwrap_or(1) } else { 0 }
 }
 
 /// What the names of logs begin with.
