@@ -167,7 +167,9 @@ impl Wanted {
 
 fn layer(word: &str) -> Result<Layer, String> {
     let known = Layer::ALL.into_iter().find(|layer| layer.name().eq_ignore_ascii_case(word));
-    let names = || Layer::ALL.map(Layer::name).join(", ");
+    // What is there as an example for those who write modules is nothing to look for.
+    let offered = || Layer::ALL.into_iter().filter(|layer| *layer != Layer::Example);
+    let names = || offered().map(Layer::name).collect::<Vec<_>>().join(", ");
     known.ok_or_else(|| format!("there is no layer {word:?}; layers are {}", names()))
 }
 

@@ -79,7 +79,9 @@ fn job(path: &Path, log: &Log, key: String) -> JobRow {
         key,
         job_id: numbers.jobid,
         uid: numbers.uid,
-        exe: command.split(' ').next().unwrap_or_default().to_owned(),
+        // As every row of its processes has it.
+        exe: section::program(log)
+            .unwrap_or_else(|| command.split(' ').next().unwrap_or_default().to_owned()),
         command,
         nprocs: numbers.nprocs,
         start: moment(numbers.start_sec, numbers.start_nsec),

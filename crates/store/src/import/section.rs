@@ -56,6 +56,23 @@ pub(super) fn take(taking: &mut Taking<'_>) -> Result<bool> {
     Ok(calls > 0)
 }
 
+/// The path of the program that the job is about; none where the log does not say more than a command line.
+pub(super) fn program(log: &netra_darshan::Log) -> Option<String> {
+    let section = log.section();
+    let blocks = section.blocks().iter().enumerate();
+    let mut paths = HashMap::new();
+    let mut pieces = Vec::new();
+    for (block, held) in blocks.filter(|(_, held)| held.head.kind == KIND_SEGMENT) {
+        let Ok(bytes) = held.bytes() else { continue };
+        let Ok(view) = View::new(&bytes) else { continue };
+        paths.insert(block, String::from_utf8_lossy(view.exe()).into_owned());
+        pieces.push(Piece::new(Path::new(""), Kind::Log { block }, &view));
+    }
+    let whole = Job::new(pieces);
+    let Kind::Log { block } = whole.speaker()?.kind else { return None };
+    paths.remove(&block).filter(|path| !path.is_empty())
+}
+
 /// The processes that a log's section names.
 pub(super) fn producers(log: &netra_darshan::Log) -> (Vec<Producer>, Option<String>) {
     let mut found = Vec::new();
