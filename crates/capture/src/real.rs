@@ -66,7 +66,11 @@ fn debug() -> *const Debug {
     let own = crate::weak!("_r_debug");
     let pointer = crate::weak!("_dl_debug_addr").cast::<*const Debug>();
     // SAFETY: the loader's variable, set before any code of ours runs.
-    if own.is_null() { unsafe { pointer.as_ref() }.map_or(ptr::null(), |at| *at) } else { own.cast() }
+    if own.is_null() {
+        unsafe { pointer.as_ref() }.map_or(ptr::null(), |at| *at)
+    } else {
+        own.cast()
+    }
 }
 
 fn maps() -> impl Iterator<Item = &'static LinkMap> {

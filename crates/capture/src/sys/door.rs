@@ -116,7 +116,8 @@ struct Described {
 /// and whoever called it keeps both until its call returns.
 pub unsafe fn add(room: *mut Filter, described: usize) -> bool {
     // SAFETY: the caller vouches.
-    let described = unsafe { ptr::with_exposed_provenance::<Described>(described).read_unaligned() };
+    let described =
+        unsafe { ptr::with_exposed_provenance::<Described>(described).read_unaligned() };
     let length = usize::from(described.length);
     if length > filter::LONGEST {
         return false;
