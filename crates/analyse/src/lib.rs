@@ -32,7 +32,9 @@ pub use aside::{Aside, is_of_mpi};
 pub use call::{Act, Commit, Frame, FunctionUse, Ledger, Place, SiteUse};
 pub use decode::Decoder;
 pub use gather::Gather;
-pub use job::{Also, Heatmap, Job, Layout, Mount, Opening, PartialModule, Threaded};
+pub use job::{
+    Absent, Also, Attendance, Heatmap, Job, Layout, Mount, Opening, PartialModule, Threaded,
+};
 pub use metric::Facts;
 pub use report::{Report, Setup, diagnose, diagnose_and_draw, diagnose_with};
 pub use threshold::{LIMITS, Limit, Ratio, Thresholds, Unit};

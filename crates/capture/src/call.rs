@@ -401,6 +401,13 @@ impl Ended {
         ManuallyDrop::new(Ended { call, end, thread, slot })
     }
 
+    /// A part of the call that is recorded beside it, from its own start to `end`: it counts as one of its
+    /// own function.
+    pub(crate) fn part(&self, call: Call, end: u64) -> ManuallyDrop<Ended> {
+        lane::count(self.thread, call.function);
+        Ended::aside(call, end, (self.slot, self.thread))
+    }
+
     /// When the call began.
     #[must_use]
     pub fn start(&self) -> u64 {

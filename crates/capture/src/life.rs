@@ -12,7 +12,7 @@
 //! **vfork.** The child borrows its parent's memory; `arch::vfork` marks the thread, and hooks pass.
 //!
 //! **exec.** Descriptors that the new image inherits are adopted when it first uses them. The old
-//! image's segment stays and says that it was replaced.
+//! image's segment stays and says that it was replaced, for `netra run`; with the bare library it writes its log before.
 //!
 //! **Exit.** Our handler is registered before the loader's own, hence runs last, after every
 //! handler and destructor of the application: calls made there still count. `quick_exit` and
@@ -32,25 +32,33 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-use netra_event::segment::{CALIBRATIONS, Header, LOGGED, MAGIC, State, UNTRACED, VERSION};
+use netra_darshan::encode;
+use netra_event::roll::Absence;
+use netra_event::segment::{
+    CALIBRATIONS, Header, LOGGED, MAGIC, SANDBOXED, State, UNTRACED, VERSION, View,
+};
 
 use crate::arena::{ARENA, note};
 use crate::got;
+use crate::hook::aio;
 use crate::jail;
 use crate::job;
+use crate::launcher;
 use crate::log;
 use crate::memory::{self, Private};
 use crate::name;
 use crate::object;
 use crate::platform;
 use crate::real;
+use crate::roll::{self, Identity};
 use crate::sandbox;
 use crate::settings::{LONGEST_PATH, SETTINGS};
 use crate::sys::{self, Refused};
-use crate::text::{Text, decimal};
+use crate::text::Text;
 use crate::time::{self, ORIGIN};
 use crate::tls;
 use crate::weak;
+use crate::who;
 
 unsafe extern "C" {
     static environ: *const *const c_char;
@@ -72,6 +80,7 @@ static STARTED: AtomicU32 = AtomicU32::new(0);
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// The key whose destructor tells that a thread ends, plus one.
 static KEY: AtomicU32 = AtomicU32::new(0);
+
 
 /// The library is loaded.
 pub fn start() {
@@ -96,8 +105,9 @@ pub fn start() {
     jail::start();
     object::start();
     remember_arguments();
-    if memory::map().is_none() {
-        SETTINGS.disable();
+    answer_the_roll();
+    if !SETTINGS.disabled() && memory::map().is_none() {
+        stay_out(Absence::NoRoom);
     }
     if !SETTINGS.disabled() {
         make_key();
@@ -109,12 +119,37 @@ pub fn start() {
     }
 }
 
+/// Says that this image is there, or that and why it is not recorded.
+fn answer_the_roll() {
+    let (mut path, mut line) = ([0_u8; LONGEST_COMMAND], [0_u8; LONGEST_COMMAND]);
+    if SETTINGS.disabled() {
+        roll::out(Absence::Disabled);
+    } else if let Some(why) = who::left_out(object::executable(&mut path), command_line(&mut line))
+    {
+        stay_out(why);
+    } else {
+        roll::began();
+    }
+}
+
+/// Keeps netra out of this process from now on, and says why where a roll is called.
+fn stay_out(why: Absence) {
+    SETTINGS.disable();
+    roll::out(why);
+    if SETTINGS.debugs() {
+        let mut line = Text::<128>::new();
+        line.push(b"netra: process ").number(u64::from(sys::ask(libc::SYS_getpid)));
+        line.push(b" is not recorded: ").push(why.slug().as_bytes()).push(b"\n");
+        sys::say(2, line.bytes());
+    }
+}
+
 /// The environment. Before libc has set its own variable, in an executable's `.preinit_array`, it is
 /// read from where the kernel put it: behind the arguments, at the end of the stack.
 ///
 /// # Safety
 /// As for reading `environ`: nobody changes it at the same time.
-unsafe fn environment() -> *const *const c_char {
+pub(crate) unsafe fn environment() -> *const *const c_char {
     // SAFETY: the caller vouches.
     let known = unsafe { (&raw const environ).read() };
     if !known.is_null() {
@@ -182,7 +217,7 @@ pub fn ready_since(began: Option<u64>) -> Option<()> {
         return None;
     }
     let Some(private) = memory::map() else {
-        SETTINGS.disable();
+        stay_out(Absence::NoRoom);
         return None;
     };
     // A page that is read before it is written costs two faults.
@@ -196,9 +231,11 @@ pub fn ready_since(began: Option<u64>) -> Option<()> {
             return None;
         }
         if private.starting.swap(1, Ordering::AcqRel) == 0 {
-            if !sandbox::may_set_up() || set_up(private, began).is_none() {
-                // No memory, or not allowed to ask for it: netra stays out of this process, and nobody asks again.
-                SETTINGS.disable();
+            if !sandbox::may_set_up() {
+                stay_out(Absence::Sandbox);
+            } else if set_up(private, began).is_none() {
+                // Nobody asks again.
+                stay_out(Absence::NoRoom);
             }
         } else {
             sys::give_way();
@@ -235,6 +272,7 @@ fn set_up(private: &Private, began: Option<u64>) -> Option<()> {
         note(b"no file could be made for the segment: it is in memory only");
     }
     header.magic.store(u64::from_le_bytes(MAGIC), Ordering::Release);
+    roll::set_up(ARENA.path().as_ref().map_or(&[], Text::bytes));
     private.alive.store(1, Ordering::Release);
     if SETTINGS.debugs() {
         let mut line = Text::<LONGEST_PATH>::new();
@@ -257,6 +295,9 @@ fn fill(header: &Header, process: u32, before: u32) {
     header.uid.store(sys::ask(libc::SYS_getuid), Ordering::Relaxed);
     header.fork_parent.store(before, Ordering::Relaxed);
     header.process_start.store(time::since_boot(), Ordering::Relaxed);
+    let own = Identity::own();
+    header.namespace.store(own.namespace, Ordering::Relaxed);
+    header.started.store(own.start, Ordering::Relaxed);
     header
         .rank_plus_one
         .store(launch.rank.map_or(0, |rank| rank.wrapping_add(1)), Ordering::Relaxed);
@@ -265,6 +306,9 @@ fn fill(header: &Header, process: u32, before: u32) {
     header.job_id.store(launch.job_id.unwrap_or(u64::from(process)), Ordering::Relaxed);
     header.clock.store(time::unit(), Ordering::Relaxed);
     header.budget.store(SETTINGS.budget(), Ordering::Relaxed);
+    if sandbox::is_inside() {
+        header.flags.fetch_or(SANDBOXED, Ordering::Relaxed);
+    }
     if !SETTINGS.traces() {
         header.flags.fetch_or(UNTRACED, Ordering::Relaxed);
     }
@@ -350,13 +394,7 @@ fn job_key(host: &[u8]) -> Text<192> {
                 .push(b".")
                 .number(launch.step);
         }
-        ([], None) => {
-            let session = u64::from(sys::session());
-            let mut stat = Text::<32>::new();
-            stat.push(b"/proc/").number(session).push(b"/stat");
-            let began = stat.path().map_or(0, process_start);
-            key.push(host).push(b".").number(session).push(b".").number(began);
-        }
+        ([], None) => launcher::key(host, &mut key),
         (given, _) => {
             key.push(given);
         }
@@ -364,55 +402,54 @@ fn job_key(host: &[u8]) -> Text<192> {
     key
 }
 
-/// When a process began, in clock ticks since boot: the 22nd field of its `stat`.
-fn process_start(path: &CStr) -> u64 {
-    let mut buffer = [0_u8; 512];
-    let Ok(file) = sys::open(path, libc::O_RDONLY, 0) else { return 0 };
-    let length = file.read_full(&mut buffer);
-    let stat = buffer.get(..length).unwrap_or_default();
-    // The second field is a name in parentheses that may itself hold anything.
-    let name = stat.iter().rposition(|&byte| byte == b')').unwrap_or(0);
-    let mut fields = stat.get(name..).unwrap_or_default().split(|&byte| byte == b' ');
-    fields.nth(20).and_then(decimal).unwrap_or(0)
-}
-
 /// Where this process's segment goes: a directory that is ours alone, and a name nobody has used.
 fn segment_path(process: u32) -> Result<Text<LONGEST_PATH>, &'static [u8]> {
     let user = sys::ask(libc::SYS_geteuid);
-    let mut path = Text::new();
-    path.push(SETTINGS.segment_dir()).push(b"/netra-").number(u64::from(user));
-    let name = path.path().ok_or(&b"the directory of segments has too long a name"[..])?;
-    if jail::entered() {
-        // The directory is reached through the descriptor alone.
-        if !jail::holds() {
-            return Err(b"the root directory was changed: the segment is in memory only");
+    for base in SETTINGS.segment_dirs() {
+        let mut path = Text::new();
+        path.push(base).push(b"/netra-").number(u64::from(user));
+        let name = path.path().ok_or(&b"the directory of segments has too long a name"[..])?;
+        let found = if jail::entered() {
+            // The directory is reached through the descriptor alone.
+            Err(Refused(libc::EACCES))
+        } else {
+            directory_of_segments(name)
+        };
+        match found {
+            // What is given for one host need not be there on another.
+            Err(Refused(libc::ENOENT)) => continue,
+            Ok(found) if is_private(&found, user) => {}
+            Ok(_) => {
+                return Err(
+                    b"the directory of segments is not ours alone: the segment is in memory only",
+                );
+            }
+            Err(Refused(libc::EACCES)) if jail::holds(user) => {}
+            Err(_) if jail::entered() => {
+                return Err(b"the root directory was changed: the segment is in memory only");
+            }
+            Err(_) => break,
         }
         name_segment(process, &mut path);
         return Ok(path);
     }
-    let found = match sys::metadata(name) {
-        Err(Refused(libc::ENOENT)) => {
-            match sys::make_directory(name, 0o700) {
-                // Another process may have been first.
-                Ok(()) | Err(Refused(libc::EEXIST)) => {}
-                Err(_) => {
-                    return Err(
-                        b"the directory of segments cannot be made: the segment is in memory only",
-                    );
-                }
-            }
-            sys::metadata(name)
-        }
+    Err(b"the directory of segments cannot be made: the segment is in memory only")
+}
+
+/// The directory, made where it is not there.
+fn directory_of_segments(name: &CStr) -> Result<sys::Identity, Refused> {
+    match sys::metadata(name) {
+        Err(Refused(libc::ENOENT)) => match sys::make_directory(name, 0o700) {
+            // Another process may have been first.
+            Ok(()) | Err(Refused(libc::EEXIST)) => sys::metadata(name),
+            Err(refused) => Err(refused),
+        },
         found => found,
-    };
-    let private = found.is_ok_and(|found| {
-        found.mode & libc::S_IFMT == libc::S_IFDIR && found.uid == user && found.mode & 0o077 == 0
-    });
-    if !private {
-        return Err(b"the directory of segments is not ours alone: the segment is in memory only");
     }
-    name_segment(process, &mut path);
-    Ok(path)
+}
+
+fn is_private(found: &sys::Identity, user: u32) -> bool {
+    found.mode & libc::S_IFMT == libc::S_IFDIR && found.uid == user && found.mode & 0o077 == 0
 }
 
 fn name_segment(process: u32, path: &mut Text<LONGEST_PATH>) {
@@ -431,6 +468,7 @@ pub fn finish() {
     if !is_own(header) || private.finished.swap(1, Ordering::AcqRel) != 0 {
         return;
     }
+    aio::end();
     calibrate(header);
     header.end.store(time::realtime(), Ordering::Relaxed);
     header.state.store(State::Clean as u32, Ordering::Release);
@@ -440,7 +478,7 @@ pub fn finish() {
             Err(Refused(libc::EXDEV))
         }
         _ if !sandbox::may_write_log() => Err(Refused(libc::EPERM)),
-        job::Ending::Alone => log::write(),
+        job::Ending::Alone => log::write().map(drop),
         job::Ending::Told => Ok(()),
         job::Ending::More => Err(Refused(libc::EEXIST)),
     };
@@ -469,14 +507,47 @@ fn is_own(header: &Header) -> bool {
     header.pid.load(Ordering::Relaxed) == sys::ask(libc::SYS_getpid)
 }
 
-/// The image is about to be replaced.
-pub fn before_exec() {
+/// The log that an image wrote because it was about to be replaced.
+pub struct Farewell(Option<Text<LONGEST_PATH>>);
+
+/// The image is about to be replaced, by a program that can be read (`sure`) or perhaps not. Where nobody collects parts
+/// of a job, it leaves its log, or nothing if it has counted nothing.
+pub fn before_exec(sure: bool) -> Farewell {
     set_state(State::Exec);
+    let collected = roll::is_called() || SETTINGS.streams() || jail::entered();
+    if !sure || collected || tls::slot().borrowed.get() != 0 {
+        return Farewell(None);
+    }
+    if !ARENA.header().is_some_and(is_own) || !sandbox::may_write_log() {
+        return Farewell(None);
+    }
+    let alone = |private: &Private| {
+        private.alive.load(Ordering::Acquire) != 0
+            && private.finished.load(Ordering::Acquire) == 0
+            && matches!(job::ending(private), job::Ending::Alone)
+    };
+    if !memory::private().is_some_and(alone) {
+        return Farewell(None);
+    }
+    let counts = |bytes| View::new(bytes).is_ok_and(|view| encode::counts(&view));
+    let counted = ARENA.whole().is_some_and(counts);
+    let written = if counted { log::write().map(Some) } else { Ok(None) };
+    if let (Ok(_), Some(mut path)) = (&written, ARENA.path())
+        && let Some(path) = path.path()
+    {
+        let _left = sys::remove(path);
+    }
+    Farewell(written.ok().flatten())
 }
 
-/// It was not.
-pub fn after_exec() {
+/// It was not: its log is still to come.
+pub fn after_exec(farewell: Farewell) {
     set_state(State::Running);
+    if let Farewell(Some(mut log)) = farewell
+        && let Some(log) = log.path()
+    {
+        let _left = sys::remove(log);
+    }
 }
 
 fn set_state(state: State) {

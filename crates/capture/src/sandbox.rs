@@ -13,6 +13,7 @@
 //! files itself, so one file can be read. Where there are more than the surroundings account for (a container's
 //! own filter, or those under which `netra run` works itself), netra stays out.
 
+use core::ffi::CStr;
 use core::sync::atomic::{Ordering, compiler_fence};
 
 use netra_event::segment::SANDBOXED;
@@ -60,8 +61,13 @@ const LOG: [i64; 10] = [
 pub enum Request {
     /// Every call but four, and the counter.
     Strict,
-    /// What a filter says; its description lies there.
-    Filter(usize),
+    /// What a filter says.
+    Filter {
+        /// Where its description lies.
+        described: usize,
+        /// For all threads, not for the caller and those that it makes alone.
+        all: bool,
+    },
     /// The counter.
     Counter,
     /// Nothing any more: the counter comes back.
@@ -70,21 +76,20 @@ pub enum Request {
 
 /// The library is loaded into an image: whether it may do its work here.
 pub fn start() -> bool {
-    let Some(filters) = filters() else { return true };
-    if filters == 0 || filters == SETTINGS.filters() || filters == 1 && is_container() {
-        return true;
+    match filters(c"/proc/self/status") {
+        Some(0) => return true,
+        Some(own) if own == SETTINGS.filters() || is_container_of(own) => return true,
+        _ => door::close(),
     }
-    door::close();
     // Nor is it known whether there is a counter. (Without filters there is: the loader has read it.)
     time::choose_without_counter();
     false
 }
 
-/// How many filters the process has; none where nothing can be asked, so that nothing is known.
-fn filters() -> Option<u64> {
+/// How many filters a process has; none where the kernel does not say.
+fn filters(status: &CStr) -> Option<u64> {
     let mut buffer = [0_u8; 4096];
-    let status = sys::open(c"/proc/self/status", libc::O_RDONLY, 0);
-    let length = status.ok()?.read_full(&mut buffer);
+    let length = sys::open(status, libc::O_RDONLY, 0).ok()?.read_full(&mut buffer);
     Some(count(buffer.get(..length).unwrap_or_default()))
 }
 
@@ -100,16 +105,31 @@ fn count(status: &[u8]) -> u64 {
     }
 }
 
-/// Whether this is a container whose runtime is known to make calls fail, not to kill for them.
-fn is_container() -> bool {
+/// Whether this is a container whose runtime is known to make calls fail, not to kill for them, and the
+/// process's filters are those of the container's first process.
+fn is_container_of(filters_here: u64) -> bool {
     let marks = [c"/.dockerenv", c"/run/.containerenv"];
-    marks.iter().any(|mark| sys::open(mark, libc::O_RDONLY, 0).is_ok())
+    filters_here == 1
+        && marks.iter().any(|mark| sys::open(mark, libc::O_RDONLY, 0).is_ok())
+        && filters(c"/proc/1/status") == Some(1)
+}
+
+/// Whether the process has forbidden itself anything.
+#[must_use]
+pub fn is_inside() -> bool {
+    door::is_hindered()
 }
 
 /// Whether a process that was not set up yet may be.
 #[must_use]
 pub fn may_set_up() -> bool {
     door::allows(&SET_UP)
+}
+
+/// Whether the position of an open file may be asked for.
+#[must_use]
+pub fn may_seek() -> bool {
+    door::allows(&[libc::SYS_lseek])
 }
 
 /// Whether a log can be written.
@@ -154,12 +174,17 @@ pub fn enter(
             false
         }
     };
+    if let Request::Filter { all: true, .. } = request {
+        door::wait_until_empty();
+    }
     let before = mark(true);
     let done = call();
     if succeeds(done) {
         let known = match (request, room) {
             // SAFETY: the kernel has read the filter at this address; the caller of the hook keeps it.
-            (Request::Filter(at), Some(room)) => unsafe { door::add(room, at) },
+            (Request::Filter { described, .. }, Some(room)) => unsafe {
+                door::add(room, described)
+            },
             _ => false,
         };
         if known {

@@ -13,7 +13,7 @@ use crate::sys;
 
 /// How ticks are read: a [`Clock`], or [`MADE`]; 0 before the first use, which reads the slower clock and is
 /// right too.
-static CLOCK: AtomicU32 = AtomicU32::new(0);
+pub(crate) static CLOCK: AtomicU32 = AtomicU32::new(0);
 /// Ticks of a counter that is out of reach are made from a clock.
 const MADE: u32 = 3;
 /// What a tick is: a [`Clock`].
@@ -36,11 +36,7 @@ struct Last {
 #[inline(always)]
 #[must_use]
 pub fn now() -> u64 {
-    if CLOCK.load(Ordering::Relaxed) == Clock::Counter as u32 {
-        arch::counter()
-    } else {
-        slow_now()
-    }
+    arch::counter_or(slow_now)
 }
 
 #[cold]

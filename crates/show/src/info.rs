@@ -4,8 +4,8 @@
 use std::io::{Result, Write};
 
 use netra_analyse::Also;
-use netra_darshan::{Damage, Missing};
 use netra_darshan::read::{Log, Record};
+use netra_darshan::{Damage, Missing};
 use netra_event::{Bytes, Seconds};
 
 use crate::plain::{plain, shortened};

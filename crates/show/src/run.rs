@@ -6,11 +6,13 @@ use std::path::Path;
 
 use netra_analyse::is_of_mpi;
 use netra_darshan::read::{Log, Record};
+use netra_darshan::section::Attendance;
 use netra_event::segment::{ANONYMOUS, PARTIAL, UNTRACED};
 use netra_event::{Loss, Rank, Seconds};
 use netra_stream::job::Job;
 use netra_stream::source::Piece;
 
+use crate::attendance;
 use crate::info::{percent, plural};
 use crate::plain::{plain, shortened};
 use crate::summary::{FileSum, Sum};
@@ -35,6 +37,8 @@ struct Process {
 #[derive(Debug, Default)]
 pub struct Run {
     processes: Vec<Process>,
+    /// The command's process, where it ended by itself.
+    ended: Option<u32>,
 }
 
 impl Run {
@@ -50,6 +54,17 @@ impl Run {
             let io = Seconds(summary.critical(1).seconds);
             self.processes.push(Process { called, ran, io });
         }
+    }
+
+    /// The command's process ended by itself: it was not killed, even if it did not say so.
+    pub fn ended(&mut self, pid: u32) {
+        self.ended = Some(pid);
+    }
+
+    /// Processes that ended without a word.
+    fn broken_off<'a>(&self, job: &'a Job) -> Vec<&'a Piece> {
+        let pieces = job.pieces().iter().filter(|piece| piece.was_killed());
+        pieces.filter(|piece| self.ended != Some(piece.pid)).collect()
     }
 
     /// Says it; `log` is the job's.
@@ -72,7 +87,7 @@ impl Run {
             )?;
             slowest_file(out, &summary, log)?;
         }
-        completeness(out, job)
+        completeness(out, job, &self.broken_off(job))
     }
 
     /// The same for programs: one line, one document.
@@ -105,7 +120,7 @@ impl Run {
         member::number(&mut json, "bytes_read", total.read.0)?;
         member::number(&mut json, "bytes_written", total.written.0)?;
         slowest_file_json(&mut json, &summary, log)?;
-        completeness_json(&mut json, job)?;
+        completeness_json(&mut json, job, &self.broken_off(job))?;
         json.close('}')?;
         json.finish()
     }
@@ -186,7 +201,11 @@ fn slowest_file_json(json: &mut Json<'_, impl Write>, summary: &Summary, log: &L
 }
 
 /// Events there are and events there are not, flags, killed processes and notes.
-fn completeness_json(json: &mut Json<'_, impl Write>, job: &Job) -> Result<()> {
+fn completeness_json(
+    json: &mut Json<'_, impl Write>,
+    job: &Job,
+    broken_off: &[&Piece],
+) -> Result<()> {
     let flags = job.pieces().iter().fold(0, |flags, piece| flags | piece.flags);
     member::number(json, "events", job.events())?;
     json.key("dropped")?;
@@ -198,34 +217,47 @@ fn completeness_json(json: &mut Json<'_, impl Write>, job: &Job) -> Result<()> {
     for (name, flag) in [("untraced", UNTRACED), ("partial", PARTIAL), ("in_memory", ANONYMOUS)] {
         member::truth(json, name, flags & flag != 0)?;
     }
-    let killed = job.pieces().iter().filter(|piece| piece.was_killed());
+    let killed = broken_off.iter();
     member::list(json, "killed", killed, |json, piece| json.unsigned(u64::from(piece.pid)))?;
     let sandboxed = job.pieces().iter().filter(|piece| piece.was_sandboxed());
     member::list(json, "sandboxed", sandboxed, |json, piece| json.unsigned(u64::from(piece.pid)))?;
+    json.key("attendance")?;
+    match job.attendance() {
+        None => json.null()?,
+        Some(found) => attendance::json(json, &attendance::of(found))?,
+    }
     member::list(json, "notes", job.notes().keys(), |json, note| json.text(note))
 }
 
-/// What is missing, by reason, in sentences; counters never are.
-fn completeness(out: &mut impl Write, job: &Job) -> Result<()> {
+/// What is missing, by reason, in sentences; counters of who was recorded never are.
+fn completeness(out: &mut impl Write, job: &Job, killed: &[&Piece]) -> Result<()> {
+    let caveats = job.attendance().map(Attendance::caveats).unwrap_or_default();
+    let whole = caveats.is_empty();
     let mut dropped = job.dropped();
     let excluded = dropped.remove(&Loss::Excluded).unwrap_or(0);
     let missing = dropped.values().fold(0_u64, |sum, count| sum.saturating_add(*count));
     let events = job.events();
     let flags = job.pieces().iter().fold(0, |flags, piece| flags | piece.flags);
     if missing == 0 && flags & UNTRACED != 0 {
-        writeln!(out, "       counters are complete; calls were not traced, as asked")?;
+        let of = if whole { "counters" } else { "counters of what was recorded" };
+        writeln!(out, "       {of} are complete; calls were not traced, as asked")?;
     } else if missing == 0 {
         let aside = match excluded {
             0 => String::new(),
             _ => format!(" ({excluded} more on paths that are left out, such as /usr and /etc)"),
         };
-        writeln!(out, "       complete: {} traced, none lost{aside}", calls(events))?;
+        let of = if whole { "complete" } else { "what was recorded is complete" };
+        writeln!(out, "       {of}: {} traced, none lost{aside}", calls(events))?;
     } else {
         let all = calls(events.saturating_add(missing));
         writeln!(out, "       counters are complete, the trace is not: of {all}")?;
         for (loss, count) in &dropped {
             writeln!(out, "       {count} are left out because {loss}{}", advice(*loss))?;
         }
+    }
+    let wished = job.attendance().map(Attendance::wished).unwrap_or_default();
+    for said in caveats.iter().chain(&wished) {
+        writeln!(out, "       {}", plain(said.as_bytes()))?;
     }
     if flags & PARTIAL != 0 {
         writeln!(
@@ -239,13 +271,13 @@ fn completeness(out: &mut impl Write, job: &Job) -> Result<()> {
             "       space for the segment was refused: a killed process would lose records"
         )?;
     }
-    let killed: Vec<&Piece> = job.pieces().iter().filter(|piece| piece.was_killed()).collect();
     if !killed.is_empty() {
-        let number = plural(count(killed.len()), "process was", "processes were");
+        let number = plural(count(killed.len()), "process", "processes");
         writeln!(
             out,
-            "       {number} killed; what it had recorded is in the log: {}",
-            names(&killed)
+            "       {number} ended without libc's exit, killed or by a system call of its own; what it had recorded is \
+             in the log: {}",
+            names(killed)
         )?;
     }
     let sandboxed: Vec<&Piece> =
@@ -314,7 +346,8 @@ mod tests {
             ran: Seconds(ran),
             io: Seconds(io),
         };
-        let run = Run { processes: processes.iter().enumerate().map(process).collect() };
+        let run =
+            Run { processes: processes.iter().enumerate().map(process).collect(), ended: None };
         assert_eq!(run.time_line(Seconds(whole)), line);
     }
 

@@ -219,6 +219,17 @@ pub fn counter() -> u64 {
     count
 }
 
+/// The counter where ticks are read from it, else what else says.
+#[inline(always)]
+pub fn counter_or(slow: impl FnOnce() -> u64) -> u64 {
+    const COUNTER: u32 = netra_event::segment::Clock::Counter as u32;
+    if crate::time::CLOCK.load(core::sync::atomic::Ordering::Relaxed) == COUNTER {
+        counter()
+    } else {
+        slow()
+    }
+}
+
 /// The architecture promises one rate.
 #[must_use]
 pub fn steady_counter() -> bool {
@@ -272,6 +283,8 @@ pub fn page_bytes() -> usize {
 
 /// The ELF machine of objects that can be loaded here.
 pub const MACHINE: u16 = 183;
+/// An application's addresses are below.
+pub const HIGHEST: usize = 1 << 48;
 
 /// Trampolines there are.
 pub const TRAMPOLINES: usize = 1024;
@@ -383,7 +396,7 @@ pub unsafe extern "C" fn dlopen() -> *mut c_void {
 }
 
 /// What an exported name is: takes its own return address as one more argument and jumps into the
-/// hook. `@n` is the number of arguments the C function has.
+/// hook. `@n` is the number of arguments the C function has. It has 32 bytes; patchers write up to 20.
 #[macro_export]
 macro_rules! export_jump {
     (@0 $hook:path) => { $crate::export_jump!(@with "mov x0, x30", $hook) };
@@ -395,7 +408,7 @@ macro_rules! export_jump {
     // As on x86-64 the hook does without its call site; variadic functions have arguments there.
     (@6 $hook:path) => { $crate::export_jump!(@with "nop", $hook) };
     (@with $load:literal, $hook:path) => {
-        core::arch::naked_asm!($load, concat!($crate::jump!(), " {hook}"), hook = sym $hook)
+        core::arch::naked_asm!($load, concat!($crate::jump!(), " {hook}"), ".p2align 5", hook = sym $hook)
     };
 }
 

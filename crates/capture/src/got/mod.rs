@@ -1,4 +1,4 @@
-//! Functions of libraries above the C library (MPI, HDF5, PnetCDF), and `mmap`, reached without
+//! Functions of libraries beside the C library (MPI, HDF5, PnetCDF, liburing, libaio), and `mmap`, reached without
 //! exporting their names: the slots through which loaded objects call them are made to lead to our hooks.
 //!
 //! An object calls a function of another one through a slot of its own, which the loader fills. We look
@@ -24,7 +24,7 @@ use core::ffi::CStr;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::arch;
-use crate::hook::{hdf5, map, mpiio, pnetcdf, uring};
+use crate::hook::{hdf5, libaio, map, mpiio, pnetcdf, uring};
 use crate::tls;
 
 /// The families of hooks. A layer adds its line.
@@ -35,6 +35,7 @@ pub static FAMILIES: &[&Family] = &[
     &pnetcdf::DATA,
     &uring::LIBURING,
     &uring::INLINED,
+    &libaio::FAMILY,
     &map::FAMILY,
 ];
 

@@ -5,6 +5,7 @@ pub mod data;
 pub mod directory;
 pub mod hdf5;
 pub mod jump;
+pub mod libaio;
 pub mod load;
 pub mod map;
 pub mod metadata;

@@ -20,25 +20,20 @@ mod real {
 
     crate::real! {
         fn open(path: *const c_char, flags: c_int, mode: c_uint) -> c_int, else -1;
-        fn open64(path: *const c_char, flags: c_int, mode: c_uint) -> c_int, else -1;
         fn __open_2(path: *const c_char, flags: c_int) -> c_int, else -1;
         fn __open64_2(path: *const c_char, flags: c_int) -> c_int, else -1;
         fn openat(directory: c_int, path: *const c_char, flags: c_int, mode: c_uint) -> c_int, else -1;
-        fn openat64(directory: c_int, path: *const c_char, flags: c_int, mode: c_uint) -> c_int, else -1;
         fn __openat_2(directory: c_int, path: *const c_char, flags: c_int) -> c_int, else -1;
         fn __openat64_2(directory: c_int, path: *const c_char, flags: c_int) -> c_int, else -1;
         fn creat(path: *const c_char, mode: c_uint) -> c_int, else -1;
-        fn creat64(path: *const c_char, mode: c_uint) -> c_int, else -1;
         fn close(descriptor: c_int) -> c_int, else -1;
         fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int, else -1;
         fn closefrom(first: c_int) -> (), else ();
         fn lseek(descriptor: c_int, offset: off_t, whence: c_int) -> off_t, else -1;
-        fn lseek64(descriptor: c_int, offset: off_t, whence: c_int) -> off_t, else -1;
         fn dup(descriptor: c_int) -> c_int, else -1;
         fn dup2(descriptor: c_int, to: c_int) -> c_int, else -1;
         fn dup3(descriptor: c_int, to: c_int, flags: c_int) -> c_int, else -1;
         fn fcntl(descriptor: c_int, command: c_int, argument: usize) -> c_int, else -1;
-        fn fcntl64(descriptor: c_int, command: c_int, argument: usize) -> c_int, else -1;
         fn fsync(descriptor: c_int) -> c_int, else -1;
         fn fdatasync(descriptor: c_int) -> c_int, else -1;
     }
@@ -72,7 +67,7 @@ pub(super) fn given_mode(flags: c_int, mode: c_uint) -> c_uint {
 
 named! {
     /// `open(2)`.
-    fn [open open64](path: *const c_char, flags: c_int, mode: c_uint, site: usize) -> c_int, real => {
+    fn [open](path: *const c_char, flags: c_int, mode: c_uint, site: usize) -> c_int, real => {
         let call = Call::begin(Function::Open, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(path, flags, mode) };
@@ -93,7 +88,7 @@ named! {
 }
 named! {
     /// `openat(2)`.
-    fn [openat openat64](directory: c_int, path: *const c_char, flags: c_int, mode: c_uint, site: usize) -> c_int, real => {
+    fn [openat](directory: c_int, path: *const c_char, flags: c_int, mode: c_uint, site: usize) -> c_int, real => {
         let call = Call::begin(Function::Openat, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(directory, path, flags, mode) };
@@ -114,7 +109,7 @@ named! {
 }
 named! {
     /// `creat(2)`.
-    fn [creat creat64](path: *const c_char, mode: c_uint, site: usize) -> c_int, real => {
+    fn [creat](path: *const c_char, mode: c_uint, site: usize) -> c_int, real => {
         let call = Call::begin(Function::Creat, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(path, mode) };
@@ -174,7 +169,7 @@ named! {
 }
 named! {
     /// `lseek(2)`.
-    fn [lseek lseek64](descriptor: c_int, offset: off_t, whence: c_int, site: usize) -> off_t, real => {
+    fn [lseek](descriptor: c_int, offset: off_t, whence: c_int, site: usize) -> off_t, real => {
         let call = Call::begin(Function::Lseek, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(descriptor, offset, whence) };
@@ -245,7 +240,7 @@ named! {
 }
 named! {
     /// `fcntl(2)`: duplicates and status flags matter here.
-    fn [fcntl fcntl64](descriptor: c_int, command: c_int, argument: usize, site: usize) -> c_int, real => {
+    fn [fcntl](descriptor: c_int, command: c_int, argument: usize, site: usize) -> c_int, real => {
         let call = Call::begin(Function::Fcntl, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(descriptor, command, argument) };
@@ -277,11 +272,14 @@ pub(super) fn controlled(
 
 /// Counts a sync as Darshan does: its time belongs to writing.
 pub(super) fn synced<const AT: usize>(call: Call, descriptor: c_int, done: c_int) {
+    call.on_descriptor(descriptor, i64::from(done), (NO_OFFSET, 0), flushed::<AT>);
+}
+
+/// Adds a sync to a record.
+pub(super) fn flushed<const AT: usize>(shard: &Shard, ended: &Ended) {
     const TIME: usize = posix::WRITE + netra_event::segment::shard::direction::TIME;
-    call.on_descriptor(descriptor, i64::from(done), (NO_OFFSET, 0), |shard, ended| {
-        shard.add::<AT>(1);
-        shard.add::<TIME>(ended.took());
-    });
+    shard.add::<AT>(1);
+    shard.add::<TIME>(ended.took());
 }
 
 named! {

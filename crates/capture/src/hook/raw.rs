@@ -5,7 +5,7 @@ use core::ffi::c_long;
 
 mod row;
 
-use super::sandbox;
+use super::{process, sandbox};
 use crate::call::Call;
 use row::{Made, Way, Word};
 
@@ -34,10 +34,11 @@ pub unsafe extern "C" fn syscall(
     // SAFETY: the caller's contract is the real function's.
     let made = || unsafe { real::syscall(number, a, b, c, d, e, f) };
     let Some(row) = row::of(number) else {
-        return match sandbox::by_number(number, [a, b, c]) {
-            Some(request) => sandbox::enter(request, number, b, made),
-            None => made(),
-        };
+        if let Some(request) = sandbox::by_number(number, [a, b, c]) {
+            return sandbox::enter(request, number, b, made);
+        }
+        process::before_user_by_number(number, [a, b]);
+        return made();
     };
     let call = Call::begin(row.function, 0);
     let words = [a, b, c, d, e, f].map(Word);

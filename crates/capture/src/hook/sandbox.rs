@@ -14,8 +14,9 @@ mod real {
     }
 }
 
-/// `SECCOMP_SET_MODE_FILTER`, and its flag by which the call gives a descriptor.
+/// `SECCOMP_SET_MODE_FILTER`, and its flags: for all threads, and by which the call gives a descriptor.
 const SET_FILTER: usize = 1;
+const ALL_THREADS: usize = 1;
 const NEW_LISTENER: usize = 8;
 
 /// `prctl(2)`. Variadic in C; on our ABIs the arguments lie in the registers of fixed ones.
@@ -43,7 +44,9 @@ pub unsafe extern "C" fn prctl(
 fn by_prctl(option: c_int, a: usize, b: usize) -> Option<Request> {
     match (option, a as u32) {
         (libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_STRICT) => Some(Request::Strict),
-        (libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER) => Some(Request::Filter(b)),
+        (libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER) => {
+            Some(Request::Filter { described: b, all: false })
+        }
         // Only PR_TSC_ENABLE gives the counter back; what is no value at all fails.
         (libc::PR_SET_TSC, 1) => Some(Request::CounterBack),
         (libc::PR_SET_TSC, _) => Some(Request::Counter),
@@ -59,7 +62,9 @@ pub fn by_number(number: c_long, [a, b, c]: [usize; 3]) -> Option<Request> {
         libc::SYS_prctl => by_prctl(a as c_int, b, c),
         // SECCOMP_SET_MODE_STRICT.
         libc::SYS_seccomp if a == 0 => Some(Request::Strict),
-        libc::SYS_seccomp if a == SET_FILTER => Some(Request::Filter(c)),
+        libc::SYS_seccomp if a == SET_FILTER => {
+            Some(Request::Filter { described: c, all: b & ALL_THREADS != 0 })
+        }
         _ => None,
     }
 }

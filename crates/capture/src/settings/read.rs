@@ -5,6 +5,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use super::{LONGEST_PATH, Launch, Settings, Texts};
 use crate::module;
+use crate::real;
 use crate::sys;
 use crate::text::{Text, decimal, trim};
 
@@ -29,7 +30,13 @@ impl Settings {
                 self.read_file(path, texts);
             }
         }
+        let own = real::own_name();
         for variable in variables() {
+            if let Some(list) = variable.strip_prefix(b"LD_PRELOAD=") {
+                let names = list.split(|byte| b": \t\n".contains(byte)).any(|entry| entry == own);
+                self.preloaded.store(u32::from(names), Ordering::Relaxed);
+                continue;
+            }
             let Some(at) = variable.iter().position(|&byte| byte == b'=') else { continue };
             let (name, value) = (variable.get(..at), variable.get(at.wrapping_add(1)..));
             let (Some(name), Some(value)) = (name, value) else { continue };
@@ -83,6 +90,14 @@ impl Settings {
             path(b"log_file", value, texts, |texts| &mut texts.log_file);
         } else if is(b"segment_dir") {
             path(b"segment_dir", value, texts, |texts| &mut texts.segment_dir);
+        } else if is(b"roll") {
+            path(b"roll", value, texts, |texts| &mut texts.roll);
+        } else if is(b"only") {
+            texts.only.truncate(0);
+            texts.only.push(value);
+        } else if is(b"except") {
+            texts.except.truncate(0);
+            texts.except.push(value);
         } else if is(b"job") {
             texts.job.truncate(0);
             texts.job.push(value);
@@ -178,7 +193,9 @@ impl Settings {
 ///
 /// # Safety
 /// As for [`Settings::read`].
-unsafe fn variables<'a>(environment: *const *const c_char) -> impl Iterator<Item = &'a [u8]> {
+pub(crate) unsafe fn variables<'a>(
+    environment: *const *const c_char,
+) -> impl Iterator<Item = &'a [u8]> {
     let mut next = environment;
     core::iter::from_fn(move || {
         if next.is_null() {
@@ -229,7 +246,12 @@ fn surroundings(name: &[u8], value: &[u8], texts: &mut Texts) {
             texts.user.push(value);
         }
         b"PMI_RANK" | b"OMPI_COMM_WORLD_RANK" | b"PMIX_RANK" => {
-            launch.rank = number().or(launch.rank)
+            launch.rank = number().or(launch.rank);
+            launch.is_by_pmi |= name == b"PMI_RANK";
+        }
+        b"PMIX_NAMESPACE" => {
+            texts.namespace.truncate(0);
+            texts.namespace.push(value);
         }
         b"SLURM_PROCID" => launch.rank = launch.rank.or(number()),
         b"PMI_SIZE" | b"OMPI_COMM_WORLD_SIZE" => launch.nprocs = number().or(launch.nprocs),

@@ -24,6 +24,8 @@ pub struct Filter {
 static HINDERED: AtomicU32 = AtomicU32::new(0);
 /// Reasons to let nothing through.
 static CLOSED: AtomicU32 = AtomicU32::new(0);
+/// Calls on their way to the kernel, of all threads.
+static INSIDE: AtomicU32 = AtomicU32::new(0);
 /// The newest filter.
 static FILTERS: AtomicPtr<Filter> = AtomicPtr::new(ptr::null_mut());
 
@@ -31,15 +33,35 @@ static FILTERS: AtomicPtr<Filter> = AtomicPtr::new(ptr::null_mut());
 ///
 /// # Safety
 /// As the system call itself demands of its arguments.
-#[inline(always)]
+#[inline(never)]
 pub unsafe fn syscall(number: i64, args: [usize; 6]) -> isize {
-    if HINDERED.load(Ordering::Relaxed) != 0
-        && let Some(errno) = refused(number, &args)
-    {
-        return (errno as isize).wrapping_neg();
+    // In this order, which `wait_until_empty` counts on: said to be inside, then asked.
+    INSIDE.fetch_add(1, Ordering::SeqCst);
+    let done = match HINDERED.load(Ordering::SeqCst) {
+        // SAFETY: the caller vouches.
+        0 => unsafe { arch::syscall(number, args) },
+        _ => match refused(number, &args) {
+            Some(errno) => (errno as isize).wrapping_neg(),
+            // SAFETY: the caller vouches.
+            None => unsafe { arch::syscall(number, args) },
+        },
+    };
+    INSIDE.fetch_sub(1, Ordering::Release);
+    done
+}
+
+/// Waits until the calls of other threads that asked before the door was closed have reached the kernel. Not
+/// without end: a call may take long there, and one that a signal handler or a parent was in counts as well.
+pub fn wait_until_empty() {
+    for _ in 0..1_000 {
+        if INSIDE.load(Ordering::SeqCst) == 0 {
+            return;
+        }
+        if refused_by_filters(libc::SYS_sched_yield, &[0; 6]).is_none() {
+            // SAFETY: takes nothing. The filter that the door was closed for is not there yet.
+            unsafe { arch::syscall(libc::SYS_sched_yield, [0; 6]) };
+        }
     }
-    // SAFETY: the caller vouches.
-    unsafe { arch::syscall(number, args) }
 }
 
 /// Why a call would be refused: the kernel's error number.
@@ -49,6 +71,11 @@ fn refused(number: i64, args: &[usize; 6]) -> Option<i32> {
     if CLOSED.load(Ordering::Acquire) != 0 {
         return Some(libc::EPERM);
     }
+    refused_by_filters(number, args)
+}
+
+/// The same as far as filters are known.
+fn refused_by_filters(number: i64, args: &[usize; 6]) -> Option<i32> {
     let mut at = FILTERS.load(Ordering::Acquire).cast_const();
     // SAFETY: the list holds filters that `add` has written; they are never changed or unmapped.
     while let Some(held) = unsafe { at.as_ref() } {
@@ -77,7 +104,7 @@ pub fn allows(numbers: &[i64]) -> bool {
 /// Lets nothing through from now on.
 pub fn close() {
     CLOSED.fetch_add(1, Ordering::AcqRel);
-    HINDERED.fetch_add(1, Ordering::AcqRel);
+    HINDERED.fetch_add(1, Ordering::SeqCst);
 }
 
 /// Takes one [`close`] back.

@@ -10,6 +10,7 @@ use super::{Finding, bad, good, note};
 /// What a setting's value must be.
 #[derive(Clone, Copy)]
 enum Kind {
+    Number,
     Path,
     Size,
     Switch,
@@ -22,7 +23,9 @@ const KNOWN: &[(&str, Kind)] = &[
     ("CONFIG", Kind::Path),
     ("DEBUG", Kind::Switch),
     ("DISABLE", Kind::Switch),
+    ("EXCEPT", Kind::Text),
     ("EXCLUDE", Kind::Text),
+    ("FILTERS", Kind::Number),
     ("FINALIZE_WAIT", Kind::Time),
     ("INCLUDE", Kind::Text),
     ("JOB", Kind::Text),
@@ -32,8 +35,10 @@ const KNOWN: &[(&str, Kind)] = &[
     ("LOG_TRACES", Kind::Size),
     ("LOSSLESS", Kind::Size),
     ("MODULES", Kind::Text),
+    ("ONLY", Kind::Text),
     ("PLATFORM", Kind::Path),
     ("PRELOAD", Kind::Path),
+    ("ROLL", Kind::Path),
     ("SEGMENT_DIR", Kind::Path),
     ("STORE", Kind::Text),
     ("STREAM", Kind::Switch),
@@ -67,6 +72,7 @@ fn complaint(name: &str, key: &str, value: &str) -> Option<Finding> {
         return Some(note(format!("{name} is not a setting of netra")));
     };
     let wanted = match kind {
+        Kind::Number if value.parse::<u64>().is_err() => "a whole number",
         Kind::Path if !value.starts_with('/') => "an absolute path",
         Kind::Size if !is_size(value) => "a size with its unit, such as 64MiB",
         Kind::Switch if !is_switch(value) => "on or off",

@@ -17,6 +17,8 @@ pub const VERSION: u32 = 1;
 
 /// A block with the packed segment of one process.
 pub const KIND_SEGMENT: u16 = 1;
+/// A block that says who there was in the job: lines of text.
+pub const KIND_ATTENDANCE: u16 = 2;
 /// The bytes are stored as they are.
 pub const STORED: u16 = 0;
 /// The bytes are one zlib stream.

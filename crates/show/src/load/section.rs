@@ -14,10 +14,13 @@ use netra_event::{Loss, RecordId};
 use netra_stream::job;
 use netra_stream::source::{self, Piece, Segment};
 
+use crate::attendance;
+
 use super::calls::{Below, Process, Seen, Sums};
 
 /// Adds what the section holds; false where it holds no events, so that others may.
 pub(super) fn add(job: &mut Job, log: &Log, missing: &mut Missing<'_>) -> bool {
+    job.attendance = log.section().attendance().as_ref().map(attendance::of);
     let (mut found, mut damage) = (Vec::new(), Vec::new());
     for (block, held) in log.section().blocks().iter().enumerate() {
         if held.head.kind != KIND_SEGMENT {

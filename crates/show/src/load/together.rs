@@ -100,6 +100,10 @@ fn add(whole: &mut Job, job: Job, rank: usize, later: f64) {
     if let Some(threaded) = &job.threaded {
         whole.threaded.get_or_insert_default().absorb(threaded);
     }
+    match (&mut whole.attendance, job.attendance) {
+        (Some(sum), Some(more)) => sum.add(more),
+        (sum, more) => *sum = sum.take().or(more),
+    }
     if let Some(aside) = &job.aside {
         whole.aside.get_or_insert_default().absorb(aside);
     }

@@ -10,6 +10,7 @@ use netra_analyse::{Direction, Extreme, Facts, Flow, Report, Thresholds, Usage};
 use super::finding::{self, Named};
 use super::query::Asked;
 use crate::Json;
+use crate::attendance;
 use crate::member::{float, integer, list, number, optional, text, truth};
 
 /// The version of the shape.
@@ -133,6 +134,11 @@ fn trust<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
         None => json.null()?,
     }
     number(json, "summed_records", trust.summed)?;
+    json.key("attendance")?;
+    match &trust.attendance {
+        None => json.null()?,
+        Some(found) => attendance::json(json, found)?,
+    }
     json.key("set_aside")?;
     match &trust.aside {
         Some(aside) => {

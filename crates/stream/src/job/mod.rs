@@ -7,9 +7,10 @@ mod write;
 
 use std::collections::BTreeMap;
 
+use netra_darshan::section::Attendance;
 use netra_event::{Loss, Rank};
 
-use crate::source::{Kind, Life, Piece};
+use crate::source::{Kind, Life, Piece, Roll};
 
 pub use target::{Name, Target};
 pub use write::Written;
@@ -22,6 +23,7 @@ pub struct Job {
     earlier: Vec<Piece>,
     numbers: Vec<Option<Rank>>,
     nprocs: u32,
+    attendance: Option<Attendance>,
 }
 
 impl Job {
@@ -44,7 +46,20 @@ impl Job {
         let (mut pieces, earlier) = latest(pieces);
         pieces.sort_by(|a, b| (a.start, a.pid, &a.path).cmp(&(b.start, b.pid, &b.path)));
         let (numbers, nprocs) = number::number(&pieces);
-        Job { pieces, earlier, numbers, nprocs }
+        Job { pieces, earlier, numbers, nprocs, attendance: None }
+    }
+
+    /// The same job, and who there was in it by its rolls: the log will say so.
+    #[must_use]
+    pub fn called(mut self, roll: &Roll) -> Job {
+        self.attendance = (!roll.is_empty()).then(|| roll.attendance(&self.pieces));
+        self
+    }
+
+    /// Who there was in it, if a roll was called.
+    #[must_use]
+    pub fn attendance(&self) -> Option<&Attendance> {
+        self.attendance.as_ref()
     }
 
     /// The pieces, in the order in which their processes began.

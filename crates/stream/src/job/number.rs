@@ -75,6 +75,8 @@ mod tests {
             job: Vec::new(),
             job_id: 0,
             pid: 1,
+            namespace: None,
+            started: None,
             uid: 0,
             host: Vec::new(),
             command: Vec::new(),

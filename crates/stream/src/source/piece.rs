@@ -40,6 +40,10 @@ pub struct Piece {
     pub job_id: i64,
     /// The process.
     pub pid: u32,
+    /// The PID namespace in which its number means something, if it is known.
+    pub namespace: Option<u64>,
+    /// When the process was started, in the kernel's clock ticks since boot, if it is known exactly.
+    pub started: Option<u64>,
     /// Its user.
     pub uid: u32,
     /// Its host.
@@ -121,6 +125,8 @@ impl Piece {
             job: view.job().to_vec(),
             job_id: view.job_id(),
             pid: view.pid(),
+            namespace: view.namespace(),
+            started: view.started(),
             uid: view.uid(),
             host: view.host().to_vec(),
             command: view.command().to_vec(),

@@ -10,6 +10,7 @@ use libc::{iovec, off_t};
 use netra_event::{Function, NO_FILE, NO_OFFSET};
 
 use crate::call::{Call, Opening, Transfer};
+use crate::hook::libaio::{self, Failure};
 use crate::hook::metadata::{self, meta};
 use crate::hook::rename::{At, renamed};
 use crate::hook::{data, map, mover, posix, process, random, stat, statx, temporary, uring};
@@ -111,6 +112,8 @@ mod own {
     pub(super) const SYS_io_uring_setup: c_long = 425;
     pub(super) const SYS_io_uring_enter: c_long = 426;
     pub(super) const SYS_fchmodat2: c_long = 452;
+    pub(super) const SYS_io_pgetevents: c_long =
+        if cfg!(target_arch = "x86_64") { 333 } else { 292 };
 }
 
 /// Ends a read or write of one buffer.
@@ -194,6 +197,12 @@ fn ring(call: Call, done: c_long) {
             uring::say();
         }
     }
+}
+
+/// Takes results of the kernel's asynchronous I/O.
+fn completed(_: Call, [context, _, _, events, ..]: Words, made: Made<'_>) -> c_long {
+    let about = (context.0, events.pointer());
+    libaio::completed(libaio::by_number(), about, Failure::Errno, made.0)
 }
 
 /// Ends an `openat2`, whose flags lie in memory.
@@ -354,8 +363,25 @@ rows! {
     SYS_io_uring_setup = UringSetup, After |call, _, done| ring(call, done);
     SYS_io_uring_enter = UringSubmit, After |call, _, done| ring(call, done);
 
-    SYS_execve = Exec, Around |_, _, made| process::replacing(0, made.0);
-    SYS_execveat = Exec, Around |_, _, made| process::replacing(0, made.0);
+    SYS_io_submit = LibaioSubmit, Around |_, [context, count, list, ..], made| {
+        let about = (context.0, count.offset() as c_long, list.pointer());
+        libaio::submitted(libaio::by_number(), about, Failure::Errno, made.0)
+    };
+    SYS_io_getevents = LibaioGetevents, Around completed;
+    SYS_io_pgetevents = LibaioGetevents, Around completed;
+    SYS_io_destroy = LibaioDestroy, Around |_, [context, ..], made| {
+        libaio::destroyed(libaio::by_number(), context.0, Failure::Errno, made.0)
+    };
+
+    SYS_execve = Exec, Around |_, [path, arguments, environment, ..], made| {
+        // SAFETY: the caller keeps the contract of execve(2).
+        unsafe { process::execve_by_number(path.pointer(), arguments.pointer(), environment.pointer(), made.0) }
+    };
+    SYS_execveat = Exec, Around |_, [directory, path, arguments, environment, flags, _], made| {
+        let from = (directory.int(), path.pointer(), flags.int());
+        // SAFETY: the caller keeps the contract of execveat(2).
+        unsafe { process::execveat_by_number(from, arguments.pointer(), environment.pointer(), made.0) }
+    };
     SYS_chroot = Chroot, Around |call, _, made| process::confined(call, made.0);
 }
 
