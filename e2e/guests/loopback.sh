@@ -8,7 +8,7 @@ open("port.new", "w").write(str(server.server_address[1]))
 import os; os.rename("port.new", "port")
 server.serve_forever()' &
 server=$!
-until [ -e port ]; do sleep 0.01; done
+until [ -e port ]; do :; done
 port=$(cat port)
 wget -q -O one "http://127.0.0.1:$port/text" && cmp one text && echo wget
 curl -s -o two "http://127.0.0.1:$port/text" && cmp two text && echo curl

@@ -120,7 +120,9 @@ impl Library {
             }
             return true;
         }
-        if call.name == "openat" && call.result.ends_with(LIBRARY) && self.all.is_empty() {
+        // musl's loader opens by name.
+        let opens = ["open", "openat"].contains(&call.name);
+        if opens && call.result.ends_with(LIBRARY) && self.all.is_empty() {
             self.loading = call.result.split('<').next().map(|number| format!("{number}<"));
             return true;
         }
@@ -303,6 +305,9 @@ fn plain(line: &str) -> String {
             let is_place = digits > 5 || text.ends_with("stack_size=");
             text.push_str(if is_place { "@" } else { &rest[..2 + digits] });
             rest = &after[digits..];
+        } else if let Some(after) = rest.strip_prefix("l_pid=") {
+            // Who asks for a lock leaves this as it was on the stack.
+            rest = after.trim_start_matches(|c: char| c == '-' || c.is_ascii_digit());
         } else if let Some(after) = rest.strip_prefix(":[") {
             text.push_str(":[");
             rest = after.trim_start_matches(|c: char| c.is_ascii_digit());

@@ -65,6 +65,8 @@ pub enum Aspect {
     Resources,
     /// Standard error.
     Errors,
+    /// The library alone.
+    Library,
     /// The way `netra run`, and `--live`.
     Run,
 }
@@ -93,7 +95,8 @@ impl Guest {
     fn needs(&self) -> Option<&'static str> {
         match self.command {
             Line::Words(words) => words.first().copied(),
-            Line::Shell(line) => line.split([' ', ';']).next(),
+            // A word of the shell's own is always there.
+            Line::Shell(line) => line.split([' ', ';']).next().filter(|word| *word != "ulimit"),
             Line::Script(_, needs) => Some(needs),
             Line::Ranks { library: "Debian MPICH", .. } => Some("mpirun.mpich"),
             Line::Ranks { .. } => Some("mpirun.openmpi"),

@@ -8,13 +8,17 @@ use anyhow::Result;
 use crate::scene::Scene;
 use crate::tool::Tool;
 
+use super::guest::Aspect;
+
 /// How a command is started.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Way {
     /// As its user starts it.
     Bare,
     /// The library in `LD_PRELOAD`.
     Library,
+    /// Another library there, for tests of the tests.
+    Other(Tool),
     /// `netra run -q --` in front.
     Run {
         /// The program netra.
@@ -34,6 +38,7 @@ impl Way {
         match self {
             Way::Bare => "bare",
             Way::Library => "library",
+            Way::Other(_) => "other",
             Way::Run { .. } => "netra run",
             Way::Live { .. } => "netra run --live",
         }
@@ -42,7 +47,7 @@ impl Way {
     /// The words in front of the command.
     pub(crate) fn prefix(&self, scene: &Scene) -> Vec<OsString> {
         let (netra, live) = match self {
-            Way::Bare | Way::Library => return Vec::new(),
+            Way::Bare | Way::Library | Way::Other(_) => return Vec::new(),
             Way::Run { netra } => (netra, false),
             Way::Live { netra } => (netra, true),
         };
@@ -50,6 +55,11 @@ impl Way {
         words.extend(live.then(|| "--live".into()));
         words.extend(["--log-dir".into(), scene.logs().into_os_string(), "--".into()]);
         words
+    }
+
+    /// What a guest says that cannot be started in this way.
+    pub(crate) fn aspect(&self) -> Aspect {
+        if self.is_below_netra() { Aspect::Run } else { Aspect::Library }
     }
 
     /// Whether the command is a child of netra's.
@@ -63,6 +73,7 @@ impl Way {
         Ok(match self {
             Way::Bare => Vec::new(),
             Way::Library => tool.environment(scene),
+            Way::Other(other) => other.environment(scene),
             Way::Run { .. } | Way::Live { .. } => vec![
                 ("NETRA_PRELOAD", tool.library().into()),
                 ("NETRA_SEGMENT_DIR", scene.segments().into()),

@@ -1,7 +1,7 @@
 //! Programs in surroundings that are made narrower: sandboxes, limits, other users, terminals, other libraries of C.
 
 use super::text;
-use crate::transparent::guest::{Guest, Line, PLAIN};
+use crate::transparent::guest::{Aspect, Guest, Line, PLAIN};
 
 const fn shell(name: &'static str, package: &'static str, line: &'static str) -> Guest {
     Guest { name, package, command: Line::Shell(line), input: text, ..PLAIN }
@@ -100,12 +100,28 @@ pub(super) static ALL: &[Guest] = &[
     shell("static_pie", "gcc", "gcc -static-pie -o app app.c && ./app one; echo $?"),
     shell("musl", "musl-tools", "musl-gcc -o app app.c && ./app one; echo $?"),
     shell("musl_static", "musl-tools", "musl-gcc -static -o app app.c && ./app one; echo $?"),
-    shell(
-        "address_sanitizer",
-        "gcc",
-        "gcc -g -fsanitize=address -o app app.c && ASAN_OPTIONS=detect_leaks=0 ./app one; echo $?",
-    ),
-    shell("thread_sanitizer", "gcc", "gcc -g -fsanitize=thread -o app app.c && ./app one; echo $?"),
+    Guest {
+        apart: &[(
+            Aspect::Library,
+            "its own library must be the first in LD_PRELOAD, which `netra run` sees to",
+        )],
+        ..shell(
+            "address_sanitizer",
+            "gcc",
+            "gcc -g -fsanitize=address -o app app.c && ASAN_OPTIONS=detect_leaks=0 ./app one; echo $?",
+        )
+    },
+    Guest {
+        apart: &[
+            (Aspect::Calls, "it keeps a shadow of every library that is loaded"),
+            (Aspect::Ends, "it keeps a shadow of every library that is loaded"),
+        ],
+        ..shell(
+            "thread_sanitizer",
+            "gcc",
+            "gcc -g -fsanitize=thread -o app app.c && ./app one; echo $?",
+        )
+    },
     shell(
         "undefined_sanitizer",
         "gcc",

@@ -63,7 +63,7 @@ pub(super) static ALL: &[Guest] = &[
         GIT_AUTHOR_DATE=@0 GIT_COMMITTER_DATE=@0 git -c user.name=n -c user.email=e commit -qm m && git gc -q && git fsck && cd .. && \
         git clone -q r copy && git -C copy log --format=%H%s",
     ),
-    shell("jq", "jq", "jq -n '[range(1000)] | {sum: add, length}' | tee out.json | jq .sum"),
+    shell("jq", "jq", "jq -n '[range(1000)] | {sum: add, n: length}' | tee out.json | jq .sum"),
     shell(
         "openssl",
         "openssl",

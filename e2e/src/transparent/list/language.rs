@@ -18,7 +18,7 @@ const fn script(
 }
 
 /// What a shell of any kind understands: files, pipes, traps, jobs, here-documents, a child that is killed.
-const SHELL: &str = "trap 'echo bye' EXIT; n=0; while read -r a b c; do n=$((n + 1)); done < text; echo $n; \
+const SHELL: &str = "trap 'echo bye' EXIT; n=0; while read -r a b c; do n=$((n + 1)); done < few; echo $n; \
     sed -n 1,3p text | cat > three; (exit 3); echo $?; sh -c 'kill -TERM $$'; echo $?; (exit 6) & wait $!; echo $?; \
     cat <<END > here\nline $n\nEND\nulimit -n; umask 027; echo x > rights; exec 5> five; echo five >&5; exit 4";
 
@@ -137,6 +137,7 @@ pub(super) static ALL: &[Guest] = &[
         name: "java",
         package: "default-jdk-headless",
         command: Line::Script("java.sh", "javac"),
+        apart: JVM,
         ..CODE
     },
     Guest {
@@ -149,7 +150,9 @@ pub(super) static ALL: &[Guest] = &[
     Guest {
         name: "strace",
         package: "strace",
-        command: Line::Shell("strace -f -e trace=execve -o calls sh -c 'wc -l < text; true'"),
+        command: Line::Shell(
+            "strace -q -f -e trace=execve -e signal=none -o calls sh -c 'wc -l < text; true'; rm calls",
+        ),
         apart: TRACER,
         ..CODE
     },
@@ -166,6 +169,7 @@ pub(super) static ALL: &[Guest] = &[
         name: "valgrind",
         package: "valgrind",
         command: Line::Shell("valgrind -q --tool=none sh -c 'wc -l < text'"),
+        apart: JUST_IN_TIME,
         ..CODE
     },
 ];
@@ -173,6 +177,11 @@ pub(super) static ALL: &[Guest] = &[
 const JVM: &[(Aspect, &str)] = &[
     (Aspect::Calls, "its own threads compile and collect when it suits them"),
     (Aspect::Ends, "its own threads compile and collect when it suits them"),
+];
+
+const JUST_IN_TIME: &[(Aspect, &str)] = &[
+    (Aspect::Calls, "it makes all system calls itself, wherever they stand in the program"),
+    (Aspect::Resources, "it takes memory for what it translates, of netra too"),
 ];
 
 const TRACER: &[(Aspect, &str)] = &[

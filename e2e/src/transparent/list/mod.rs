@@ -32,6 +32,7 @@ pub fn all() -> impl Iterator<Item = &'static Guest> {
 fn text(work: &Path) -> io::Result<()> {
     let lines: String = (0..2_000).map(|number| format!("line {number} of the text\n")).collect();
     fs::write(work.join("text"), lines)?;
+    fs::write(work.join("few"), "one line\n".repeat(40))?;
     fs::create_dir_all(work.join("tree/below"))?;
     for number in 0..10_u8 {
         let bytes = vec![number; 1000 * usize::from(number)];

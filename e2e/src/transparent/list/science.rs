@@ -6,17 +6,20 @@ use std::io;
 use std::path::Path;
 
 use super::text;
-use crate::transparent::guest::{Guest, Line, PLAIN};
+use crate::transparent::guest::{Aspect, Guest, Line, PLAIN};
 
 const fn fio(name: &'static str, words: &'static [&'static str]) -> Guest {
-    Guest { name, package: "fio", command: Line::Words(words), ..PLAIN }
+    Guest { name, package: "fio", command: Line::Words(words), apart: CLOCK, ..PLAIN }
 }
+
+const CLOCK: &[(Aspect, &str)] =
+    &[(Aspect::Calls, "a thread of it waits for the clock and for the others")];
 
 /// What an engine of fio is started with; its report is about time and goes nowhere.
 macro_rules! fio {
     ($engine:literal $(, $more:literal)*) => {
         &["fio", "--name=job", "--filename=fio.dat", "--size=256k", "--bs=4k", "--rw=randrw", "--randseed=7",
-          "--allrandrepeat=1", "--thread", "--zero_buffers", "--output=/dev/null", concat!("--ioengine=", $engine) $(, $more)*]
+          "--allrandrepeat=1", "--thread", "--zero_buffers", "--output=/dev/null", "--eta=never", concat!("--ioengine=", $engine) $(, $more)*]
     };
 }
 
