@@ -38,6 +38,11 @@ impl Streamed {
         Ok(Streamed { lanes })
     }
 
+    /// How many calls of a lane are there.
+    pub(super) fn count(&self, process: i64, lane: i64) -> i64 {
+        self.lanes.get(&(process, lane)).map_or(0, |last| last.saturating_add(1))
+    }
+
     /// Whether a call is there.
     pub(super) fn has(&self, process: i64, lane: i64, index: u64) -> bool {
         let last = self.lanes.get(&(process, lane));
