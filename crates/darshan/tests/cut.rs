@@ -241,7 +241,7 @@ fn events_that_are_not_in_the_log_are_missing() {
     let mut segment = Segment { pid: 77, ..Segment::default() };
     let file = segment.file("/scratch/data");
     let events = vec![event(Function::Write, file, 1_000_000, 0, 4096)];
-    let dropped = vec![(netra_event::Loss::LaneFull, 4)];
+    let dropped = vec![(netra_event::Loss::Budget, 4)];
     segment.lanes.push(maker::Lane { tid: 77, events, dropped });
     let bytes = segment.bytes();
     let view = View::new(&bytes).expect("made to fit");

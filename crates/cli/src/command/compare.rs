@@ -94,8 +94,7 @@ impl Args {
             Some(word) if !path.exists() && is_job(word) => self.stored(word, outcome)?,
             _ => {
                 let unreadable = |error: netra_darshan::Error| {
-                    let why = crate::sentence::of(&error.into());
-                    anyhow::anyhow!("{}: {why}", path.display())
+                    anyhow::Error::msg(crate::sentence::about(path, &error.into()))
                 };
                 let log = Log::open(path).map_err(unreadable)?;
                 let (job, missing) = load::job(&path.to_string_lossy(), &log);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 #[cfg(feature = "store")]
 use anyhow::bail;
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use clap::ValueEnum;
 use netra_darshan::{Damage, Log, Missing, Reason};
 use netra_event::segment::MAGIC;

@@ -184,7 +184,7 @@ impl Args {
     fn clear(&self, live: Option<&live::Ended>) {
         let Some(live) = live else { return };
         if let Some(certificate) = live.certificate.as_ref()
-            && !(self.quiet && certificate.is_complete())
+            && !certificate.is_complete()
         {
             eprintln!("netra: {}", netra_show::ledger::sentence(certificate));
         }

@@ -165,7 +165,7 @@ impl<'a> Process<'a> {
                 by_function,
                 ..AccountRow::default()
             };
-            let mut thread = lane.tid();
+            let (mut thread, mut more) = (lane.tid(), 0);
             for (index, event) in lane.events() {
                 if event.code == Function::Thread.code() {
                     // Whoever takes over a lane says its number.
@@ -175,12 +175,13 @@ impl<'a> Process<'a> {
                 if taking.streamed.has(self.name, account.lane, index) {
                     continue;
                 }
+                more += 1;
                 self.call(taking, account.lane, whole(index), thread, &event)?;
             }
             all += account.delivered.cast_unsigned();
             // What came over the stream may go on where the log, which ranks write when MPI ends, stops.
-            let here = taking.streamed.count(self.name, account.lane).max(account.delivered);
-            let behind = here - account.delivered;
+            let here = taking.streamed.count(self.name, account.lane) + more;
+            let behind = (here - account.delivered).max(0);
             account.delivered = here;
             account.produced = account.produced.max(here);
             account.calls = account.calls.saturating_add(behind);

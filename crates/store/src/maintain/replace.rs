@@ -41,8 +41,9 @@ impl Handle {
     async fn replace(&self, job: &str, rows: &[RecordBatch]) -> Result<()> {
         let (mut removes, mut adds) = (Vec::new(), Vec::new());
         for part in self.parts().await?.iter() {
-            if self.has(part, job).await? {
-                adds.extend(self.without(part, job).await?);
+            let Some(day) = part.day else { continue };
+            if self.has_job(part, job).await? {
+                adds.extend(self.without(part, day, job).await?);
                 removes.push(Action::Remove(part.remove(true, now())));
             }
         }
@@ -60,7 +61,7 @@ impl Handle {
         self.exchange(removes.into_iter().chain(adds).collect(), Change::Repair).await
     }
 
-    async fn has(&self, part: &Arc<Part>, job: &str) -> Result<bool> {
+    async fn has_job(&self, part: &Arc<Part>, job: &str) -> Result<bool> {
         let session = session()?;
         session.register_table("part", Arc::new(self.scan_of(vec![Arc::clone(part)]).await?))?;
         let question = format!("select 1 from part where job = {} limit 1", quoted(job));
@@ -69,13 +70,13 @@ impl Handle {
     }
 
     /// The rows of others in new files.
-    async fn without(&self, part: &Arc<Part>, job: &str) -> Result<Vec<Action>> {
+    async fn without(&self, part: &Arc<Part>, day: i32, job: &str) -> Result<Vec<Action>> {
         let session = session()?;
         session.register_table("part", Arc::new(self.scan_of(vec![Arc::clone(part)]).await?))?;
         let others = rows_of(self.table, &format!("job is distinct from {}", quoted(job)));
         let question = format!("{others} order by {}", order(self.table));
         let mut rows = session.sql(&question).await?.execute_stream().await?;
-        let mut writing = Writing::new(self, part.day)?;
+        let mut writing = Writing::new(self, day)?;
         while let Some(batch) = rows.next().await {
             writing.write(&fit(self.table, &batch?)?).await?;
         }
