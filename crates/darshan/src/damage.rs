@@ -96,6 +96,11 @@ pub enum Reason {
         /// Events that it made.
         made: u64,
     },
+    /// Bytes of the file belong to no part: whatever said to which does not say so any more.
+    Unclaimed {
+        /// How many.
+        bytes: u64,
+    },
     /// The system refused to read.
     Io(std::io::ErrorKind),
 }
@@ -167,6 +172,9 @@ impl fmt::Display for Reason {
                 f,
                 "{gone} of {made} events of process {pid} are not in the log: dropped, or taken while it ran"
             ),
+            Reason::Unclaimed { bytes } => {
+                write!(f, "{bytes} bytes from here on belong to no part that it names")
+            }
             Reason::Io(kind) => write!(f, "reading failed: {kind}"),
         }
     }

@@ -345,6 +345,75 @@ impl<'a> Info<'a> {
     }
 }
 
+/// Many logs, a line each, and what they come to together.
+#[derive(Debug, Default)]
+pub struct List(Vec<Line>);
+
+#[derive(Debug)]
+struct Line {
+    path: String,
+    processes: i64,
+    run: f64,
+    io: f64,
+    sum: Sum,
+    missing: usize,
+}
+
+impl List {
+    /// From so many logs on, a screen for each is too much.
+    pub const FROM: usize = 4;
+
+    /// Takes a log in.
+    pub fn add(&mut self, info: &Info<'_>) {
+        let processes = info.log.job().numbers.nprocs;
+        self.0.push(Line {
+            path: info.path.to_owned(),
+            processes,
+            run: head::run_time(info.log).0,
+            io: info.summary.critical(processes).seconds,
+            sum: info.summary.total(),
+            missing: info.missing.len(),
+        });
+    }
+
+    /// Writes the lines, the one that was longest in I/O first, and the sum.
+    ///
+    /// # Errors
+    /// If the output can not be written.
+    pub fn text(mut self, out: &mut impl Write) -> Result<()> {
+        self.0.sort_by(|a, b| b.io.total_cmp(&a.io).then(a.path.cmp(&b.path)));
+        let [processes, run, io, read, written] = ["processes", "run", "I/O", "read", "written"];
+        writeln!(out, "{processes:>9}{run:>11}{io:>11}{read:>11}{written:>11}  log")?;
+        for line in &self.0 {
+            let note = if line.missing == 0 { "" } else { "  (something is missing)" };
+            writeln!(
+                out,
+                "{:>9}{:>11}{:>11}{:>11}{:>11}  {}{note}",
+                line.processes,
+                Seconds(line.run).to_string(),
+                Seconds(line.io).to_string(),
+                line.sum.read.to_string(),
+                line.sum.written.to_string(),
+                plain(line.path.as_bytes()),
+            )?;
+        }
+        let seconds = |of: fn(&Line) -> f64| Seconds(self.0.iter().map(of).sum());
+        let bytes = |of: fn(&Line) -> u64| Bytes(self.0.iter().map(of).fold(0, u64::saturating_add));
+        let cut = self.0.iter().filter(|line| line.missing > 0).count();
+        let cut = if cut > 0 { format!("; something is missing from {cut}") } else { String::new() };
+        writeln!(
+            out,
+            "\n{} logs: ran for {}, {} of it in I/O, read {}, wrote {}{cut}\n\
+             netra info LOG shows one, --all each of them in full",
+            self.0.len(),
+            seconds(|line| line.run),
+            seconds(|line| line.io),
+            bytes(|line| line.sum.read.0),
+            bytes(|line| line.sum.written.0),
+        )
+    }
+}
+
 /// The header line of [`Info::csv`].
 ///
 /// # Errors

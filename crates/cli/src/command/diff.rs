@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use netra_darshan::diff::{Difference, diff};
 use netra_event::Module;
 use netra_show::difference::Differences;
@@ -71,18 +71,18 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     if !differences.is_empty() {
         outcome.differs();
     }
-    write(args, &differences).context("writing the output")?;
+    write(args, &differences)?;
     Ok(outcome)
 }
 
 fn write(args: &Args, differences: &Differences<'_>) -> Result<()> {
-    let mut out = output::open(&args.output)?;
+    let mut out = output::open(&args.output, &[&args.a, &args.b])?;
     match args.format {
         Format::Text => differences.text(&mut out, args.limit)?,
         Format::Json => differences.json(&mut out)?,
         Format::Csv => differences.csv(&mut out)?,
     }
-    Ok(std::io::Write::flush(&mut out)?)
+    out.finish()
 }
 
 /// Two runs of the same program never take the same time.

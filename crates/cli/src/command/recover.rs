@@ -234,7 +234,7 @@ impl Args {
         match self.format {
             Told::Text => tell(job, &written, &dropped),
             Told::Json => {
-                let mut out = output::open(Path::new("-"))?;
+                let mut out = output::standard()?;
                 summary.json(&mut out, job, &Log::open(&written.path)?, &written.path)?;
                 out.flush()?;
             }

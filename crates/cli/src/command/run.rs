@@ -248,11 +248,11 @@ impl Args {
     /// Says whether the live trace is whole, and removes what it was kept in.
     fn clear(&self, live: Option<&live::Ended>, attendance: Option<&Attendance>) {
         let Some(live) = live else { return };
-        if let Some(certificate) = live.certificate.as_ref() {
-            let whole = certificate.is_complete() && attendance.is_none_or(Attendance::is_complete);
-            if !(self.quiet && whole) {
-                eprintln!("netra: {}", netra_show::ledger::of_all(certificate, attendance));
-            }
+        // What the summary has said of everybody is not said again.
+        if let Some(certificate) = live.certificate.as_ref()
+            && !certificate.is_complete()
+        {
+            eprintln!("netra: {}", netra_show::ledger::of_all(certificate, attendance));
         }
         live.clear();
     }

@@ -61,7 +61,8 @@ impl Section {
         let mut walk = Walk { source, at: first, end: span.end, heads: 0, patience };
         let mut whole = true;
         for number in 0.. {
-            let over = match span.blocks {
+            // Where a head is lost the count is, too.
+            let over = match span.blocks.filter(|_| whole) {
                 Some(blocks) => number >= blocks,
                 None => walk.at >= walk.end,
             };

@@ -21,7 +21,7 @@ impl Files for Named {
     fn write<W: Write>(&self, json: &mut Json<'_, W>, finding: &Finding) -> Result<()> {
         list(json, "files", &finding.files, |json, (id, path)| {
             json.open('{')?;
-            number(json, "id", id.0)?;
+            text(json, "id", &id.0.to_string())?;
             text(json, "path", path)?;
             json.close('}')
         })

@@ -109,7 +109,7 @@ fn io<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
     truth(json, "overlaps", io.overlaps)?;
     list(json, "files", &io.by_file(), |json, (file, seconds)| {
         json.open('{')?;
-        number(json, "id", file.0)?;
+        text(json, "id", &file.0.to_string())?;
         float(json, "seconds", *seconds)?;
         json.close('}')
     })?;
@@ -353,7 +353,7 @@ fn sizes<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
 fn file<W: Write>(json: Out<'_, '_, W>, file: &FileFacts, facts: &Facts) -> Result<()> {
     json.line()?;
     json.open('{')?;
-    number(json, "id", file.id.0)?;
+    text(json, "id", &file.id.0.to_string())?;
     text(json, "path", &file.path)?;
     optional(json, "file_system", file.file_system.as_deref())?;
     optional(json, "mount", file.mount.as_deref())?;
