@@ -6,11 +6,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
+use netra_event::Setting;
 use netra_event::segment::State;
 use netra_stream::job::Target;
 use netra_stream::source::{Life, Piece, scan};
 
-use crate::surroundings;
+use crate::{setting, surroundings};
 
 /// How long a process that is writing its log is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -45,7 +46,7 @@ impl Pieces {
         };
         let about = rustix::system::uname();
         let host = about.nodename().to_string_lossy().into_owned();
-        let given = std::env::var("NETRA_JOB").ok().filter(|key| !key.is_empty());
+        let given = setting::value(Setting::Job).map(|key| key.to_string_lossy().into_owned());
         let given = given.unwrap_or_else(|| format!("run.{host}"));
         let key = format!("{given}.{}.{}", std::process::id(), began());
         let folder = parent.join(format!(".netra-run-{host}-{}-{}", std::process::id(), began()));

@@ -1,6 +1,7 @@
 //! What is said when a recorded command has ended: a few lines for people, or a document for programs
 //! (`docs/reference/run-json.md`).
 
+use std::borrow::Cow;
 use std::io::{Result, Write};
 use std::path::Path;
 
@@ -35,9 +36,17 @@ struct Process {
 #[derive(Debug, Default)]
 pub struct Run {
     processes: Vec<Process>,
+    /// Names of the settings that leave calls out.
+    leaving_out: Vec<&'static str>,
 }
 
 impl Run {
+    /// A run in which these settings leave calls out.
+    #[must_use]
+    pub fn leaving_out(settings: &[&'static str]) -> Run {
+        Run { processes: Vec::new(), leaving_out: settings.to_vec() }
+    }
+
     /// Adds one process.
     pub fn process(&mut self, piece: &Piece, number: Option<Rank>, log: &Log) {
         let summary = summary(log);
@@ -72,7 +81,7 @@ impl Run {
             )?;
             slowest_file(out, &summary, log)?;
         }
-        completeness(out, job)
+        completeness(out, job, &self.leaving_out)
     }
 
     /// The same for programs: one line, one document.
@@ -204,7 +213,7 @@ fn completeness_json(json: &mut Json<'_, impl Write>, job: &Job) -> Result<()> {
 }
 
 /// What is missing, by reason, in sentences; counters never are.
-fn completeness(out: &mut impl Write, job: &Job) -> Result<()> {
+fn completeness(out: &mut impl Write, job: &Job, settings: &[&str]) -> Result<()> {
     let mut dropped = job.dropped();
     let excluded = dropped.remove(&Loss::Excluded).unwrap_or(0);
     let missing = dropped.values().fold(0_u64, |sum, count| sum.saturating_add(*count));
@@ -215,7 +224,15 @@ fn completeness(out: &mut impl Write, job: &Job) -> Result<()> {
     } else if missing == 0 {
         let aside = match excluded {
             0 => String::new(),
-            _ => format!(" ({excluded} more on paths that are left out, such as /usr and /etc)"),
+            _ if settings.is_empty() => {
+                format!(" ({excluded} more on paths that are left out, such as /usr and /etc)")
+            }
+            _ => {
+                let by = settings.join(" and ");
+                format!(
+                    " ({excluded} more are left out by {by}, or on paths such as /usr and /etc)"
+                )
+            }
         };
         writeln!(out, "       complete: {} traced, none lost{aside}", calls(events))?;
     } else {
@@ -259,6 +276,26 @@ fn completeness(out: &mut impl Write, job: &Job) -> Result<()> {
 /// If the output can not be written.
 pub fn place(out: &mut impl Write, path: &Path) -> Result<()> {
     writeln!(out, "       log {}", path.display())
+}
+
+/// What to type next: the last run needs no name, where it was kept in mind.
+///
+/// # Errors
+/// If the output can not be written.
+pub fn next(out: &mut impl Write, named: Option<&Path>) -> Result<()> {
+    match named {
+        None => writeln!(out, "       next: netra report"),
+        Some(log) => writeln!(out, "       next: netra report {}", quoted(&log.to_string_lossy())),
+    }
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> Cow<'_, str> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return Cow::Borrowed(word);
+    }
+    Cow::Owned(format!("'{}'", word.replace('\'', "'\\''")))
 }
 
 fn calls(number: u64) -> String {

@@ -29,3 +29,4 @@ mod run;
 mod stored;
 mod topic;
 mod usage;
+mod word;
