@@ -15,7 +15,9 @@ leave() {
     exit 0
 }
 
-[ "$NETRA" = off ] && leave "its user said NETRA=off"
+case "$NETRA" in
+off | 0 | no | false) leave "its user said NETRA=off" ;;
+esac
 [ -r "$LIBRARY" ] || leave "the library is not on the node"
 case ":$LD_PRELOAD:" in
 *libnetra_preload*) exit 0 ;;

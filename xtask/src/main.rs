@@ -13,6 +13,7 @@ mod install;
 mod place;
 mod python;
 mod quote;
+mod reference;
 mod step;
 mod symbols;
 mod test;
@@ -64,6 +65,11 @@ const COMMANDS: &[Command] = &[
         name: "quote",
         says: "write what was measured into the documents that quote it",
         run: quote::run,
+    },
+    Command {
+        name: "reference",
+        says: "write the pages of docs/reference that follow from the code: rules and settings",
+        run: reference::run,
     },
     Command {
         name: "install",

@@ -8,6 +8,7 @@ mod edge;
 mod hazard;
 mod insight;
 mod number;
+mod reference;
 mod source;
 mod symbol;
 mod tree;
@@ -32,6 +33,8 @@ const RULES: &[fn(&Tree) -> Vec<Complaint>] = &[
     insight::every_rule_has_three_tests,
     insight::every_rule_is_in_the_reference,
     number::are_those_measured,
+    reference::is_that_of_the_code,
+    reference::every_variable_is_a_setting,
     symbol::every_export_has_a_row,
 ];
 

@@ -4,7 +4,7 @@ netra shows what a program does to its files.
   netra run --live -- mpirun -n 64 ./app     a page while it runs, a report at its end
   netra report LOG                           what is wrong, what it costs, what to change
 With this module loaded every program is recorded without `netra run`; logs are in ~/.local/share/netra/logs.
-NETRA=off, or unloading the module, ends that.
+NETRA=off in the environment, or unloading the module, ends that.
 ]])
 whatis("Name: netra")
 whatis("Description: what applications do to their files, live and afterwards")

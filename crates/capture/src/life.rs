@@ -74,6 +74,13 @@ fn libc_stack_end() -> *const usize {
 /// Bytes of the command line that are kept.
 const LONGEST_COMMAND: usize = 3072;
 
+/// What the library is, as `netra doctor` finds it in the library's file; said when a process begins, where that
+/// is wanted.
+const ABOUT: &[u8] =
+    concat!("netra: library ", env!("CARGO_PKG_VERSION"), ", segments 1: recording process ")
+        .as_bytes();
+const _: () = assert!(VERSION == 1);
+
 /// 0 before the start, 1 while it goes on, 2 after it.
 static STARTED: AtomicU32 = AtomicU32::new(0);
 /// The process that was set up last: another one than now means a fork.
@@ -298,7 +305,7 @@ fn set_up(private: &Private, began: Option<u64>) -> Option<()> {
     private.alive.store(1, Ordering::Release);
     if SETTINGS.debugs() {
         let mut line = Text::<LONGEST_PATH>::new();
-        line.push(b"netra: recording process ").number(u64::from(process));
+        line.push(ABOUT).number(u64::from(process));
         if let Some(path) = ARENA.path() {
             line.push(b" in ").push(path.bytes());
         }

@@ -8,13 +8,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
+use netra_event::Setting;
 use netra_event::segment::State;
 use netra_stream::job::Target;
 use netra_stream::source::{Life, Piece, Roll, began, scan};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-use crate::surroundings;
+use crate::{setting, surroundings};
 
 /// How long a process that is writing its log is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -60,7 +61,7 @@ impl Pieces {
         };
         let about = rustix::system::uname();
         let host = about.nodename().to_string_lossy().into_owned();
-        let given = std::env::var("NETRA_JOB").ok().filter(|key| !key.is_empty());
+        let given = setting::value(Setting::Job).map(|key| key.to_string_lossy().into_owned());
         let given = given.unwrap_or_else(|| format!("run.{host}"));
         let (pid, since) = (std::process::id(), own_start());
         let key = format!("{given}.{pid}.{since}");

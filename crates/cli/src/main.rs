@@ -16,21 +16,26 @@ mod folder;
 mod input;
 #[cfg(feature = "store")]
 mod keeping;
+mod last;
 mod launch;
 mod open;
 mod outcome;
 mod output;
 mod sentence;
+mod setting;
 mod settings;
 #[cfg(feature = "store")]
 mod stored;
 mod surroundings;
+mod terminal;
 mod unwritten;
+mod version;
+mod word;
 
 use std::io;
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::FromArgMatches as _;
 
 use command::Netra;
 
@@ -41,7 +46,13 @@ const FAILED: u8 = 2;
 
 fn main() -> ExitCode {
     netra_stream::heap::share();
-    let netra = match Netra::try_parse() {
+    let (program, wrong) = setting::defaults(command::program());
+    for complaint in wrong {
+        // What is wrong in a file keeps nothing from being done.
+        eprintln!("netra: {complaint}");
+    }
+    let parsed = program.try_get_matches().and_then(|words| Netra::from_arg_matches(&words));
+    let netra = match parsed {
         Ok(netra) => netra,
         Err(complaint) => return usage(&complaint),
     };
@@ -50,7 +61,7 @@ fn main() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("netra: {}", sentence::of(&error));
-            ExitCode::from(FAILED)
+            ExitCode::from(if error.is::<outcome::Usage>() { USAGE } else { FAILED })
         }
     }
 }

@@ -3,6 +3,18 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+/// A word that makes no sense, found out only after all words were read: wrong usage.
+#[derive(Debug)]
+pub(crate) struct Usage(pub(crate) String);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
 /// What happened to the logs of one run.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outcome {

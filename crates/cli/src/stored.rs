@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use netra_analyse::Job;
+use netra_event::Setting;
 use netra_show::load;
 use netra_store::recall::Recall;
 use netra_store::{Place, Store, import};
 use tokio::runtime::Runtime;
+
+use crate::setting;
 
 /// Which store.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -21,10 +24,7 @@ pub(crate) struct Which {
 impl Which {
     /// Where it lies.
     pub(crate) fn place(&self) -> Result<Place> {
-        Ok(match &self.store {
-            Some(text) => Place::parse(text)?,
-            None => Place::usual()?,
-        })
+        place(self.store.as_deref())
     }
 
     /// Opens it. Whoever can read its files may see all that is in them.
@@ -37,6 +37,15 @@ impl Which {
         let runtime = runtime()?;
         Ok(Stored { store: Arc::new(Store::create(self.place()?)?), runtime })
     }
+}
+
+/// Where the store lies that was named, or else is set, or else is the user's own.
+pub(crate) fn place(named: Option<&str>) -> Result<Place> {
+    let set = setting::value(Setting::Store).map(|text| text.to_string_lossy().into_owned());
+    Ok(match named.map(ToOwned::to_owned).or(set) {
+        Some(text) => Place::parse(&text)?,
+        None => Place::usual()?,
+    })
 }
 
 fn runtime() -> Result<Runtime> {

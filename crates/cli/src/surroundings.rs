@@ -1,13 +1,16 @@
 //! What the environment says about places and names: where segments lie, where logs go.
 
 use std::env;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result};
-use netra_event::Seconds;
+use netra_event::{Seconds, Setting, switch};
 use netra_stream::job::Target;
 use netra_stream::source;
+
+use crate::setting;
 
 /// The user's number.
 pub(crate) fn uid() -> u32 {
@@ -40,16 +43,24 @@ pub(crate) fn user() -> String {
 
 /// The folder of the user's segments.
 pub(crate) fn segments() -> PathBuf {
-    let (given, temporary) = (env::var_os("NETRA_SEGMENT_DIR"), env::var_os("TMPDIR"));
+    let (given, temporary) = (setting::value(Setting::SegmentDir), env::var_os("TMPDIR"));
     source::directory(given.as_deref(), temporary.as_deref(), uid())
 }
 
 /// The folder of what the user's programs remember, where the environment says where that is.
-#[cfg(feature = "serve")]
 pub(crate) fn state() -> Option<PathBuf> {
     let set = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let home = || Some(set("HOME")?.join(".local/state"));
     Some(set("XDG_STATE_HOME").or_else(home)?.join("netra"))
+}
+
+/// The setting that leaves netra out of everything, if there is one.
+pub(crate) fn left_out() -> Option<&'static str> {
+    let says = |setting: Setting| switch(setting::value(setting)?.as_bytes());
+    if says(Setting::Netra) == Some(false) {
+        return Some("NETRA=off");
+    }
+    (says(Setting::Disable) == Some(true)).then_some("NETRA_DISABLE=1")
 }
 
 /// Where a log goes: as asked for on the command line, else by the environment, else to the
@@ -64,10 +75,12 @@ pub(crate) fn target(file: Option<&Path>, folder: Option<&Path>) -> Result<Targe
     }
     let variable =
         |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    if let Some(file) = variable("NETRA_LOG_FILE") {
+    let said =
+        |setting| setting::value(setting).map(PathBuf::from).filter(|path| path.is_absolute());
+    if let Some(file) = said(Setting::LogFile) {
         return Ok(Target::File(file));
     }
-    if let Some(folder) = variable("NETRA_LOG_DIR") {
+    if let Some(folder) = said(Setting::LogDir) {
         return Ok(Target::Folder(folder));
     }
     let (data, home) = (variable("XDG_DATA_HOME"), variable("HOME"));

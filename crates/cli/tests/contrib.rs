@@ -91,11 +91,34 @@ fn the_prolog_records_every_task_but_not_against_somebodys_will() {
     assert_eq!(other["LD_PRELOAD"], format!("{library}:libm.so.6"));
     for leave in [
         ("NETRA", "off"),
+        ("NETRA", "0"),
+        ("NETRA", "no"),
+        ("NETRA", "false"),
         ("LD_PRELOAD", "libdarshan.so"),
         ("LD_PRELOAD", &library),
         ("NETRA_PRELOAD", "/nowhere/libnetra_preload.so"),
     ] {
         assert_eq!(node.prolog(&[leave]), BTreeMap::new(), "{leave:?}");
+    }
+}
+
+/// What the module's help tells: with it every program is recorded, and what it says ends that does.
+#[test]
+fn what_the_help_of_the_module_says_is_so() {
+    let text = fs::read_to_string(contrib("modulefiles/netra/default.lua")).expect("the module");
+    assert!(text.contains("every program is recorded") && text.contains("\nNETRA=off "), "{text}");
+    let node = Node::new();
+    let logs = node.folder.path().join("logs");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../e2e/programs/plain.c");
+    let program = Program::c("plain").compile(&source).expect("a compiler");
+    for (value, recorded) in [(None, 1), (Some("off"), 1), (Some("0"), 1), (Some("on"), 2)] {
+        let mut command = Command::new(&program);
+        command.current_dir(node.folder.path()).env_clear().env("LD_PRELOAD", &node.library);
+        command.env("NETRA_LOG_DIR", &logs).env("TMPDIR", node.folder.path());
+        command.envs(value.map(|value| ("NETRA", value)));
+        let done = command.output().expect("the program starts");
+        assert!(done.status.success(), "{done:?}");
+        assert_eq!(below(&logs).len(), recorded, "NETRA={value:?}");
     }
 }
 

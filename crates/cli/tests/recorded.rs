@@ -15,6 +15,69 @@ use rustix::process::{Pid, Signal, kill_process};
 use place::{Place, said};
 
 #[test]
+fn the_last_line_is_what_to_type_next_and_report_then_needs_no_name() {
+    let place = Place::new();
+    let done = place.netra(&["run", "cp", "/bin/true", "copy"]).output().expect("netra starts");
+    assert!(done.status.success(), "{done:?}");
+    let lines: Vec<String> = said(&done).lines().map(ToOwned::to_owned).collect();
+    assert_eq!(lines.last().map(String::as_str), Some("       next: netra report"), "{lines:?}");
+    let log = lines[lines.len() - 2].trim().strip_prefix("log ").expect("where it is").to_owned();
+    let report = place.netra(&["report"]).output().expect("netra starts");
+    let text = String::from_utf8(report.stdout).expect("text");
+    assert!(report.status.success() && text.contains(&log), "{text}");
+    // Where nothing can be kept in mind, the log is named.
+    let mut command = place.netra(&["run", "--log-file", "a log.darshan", "cp", "copy", "again"]);
+    let done = command.env("XDG_STATE_HOME", "/proc/nothing").output().expect("netra starts");
+    let next = format!("       next: netra report '{}'", place.path("a log.darshan").display());
+    assert_eq!(said(&done).lines().last(), Some(next.as_str()));
+    place.is_tidy();
+}
+
+#[test]
+fn a_log_that_cannot_be_where_it_should_is_where_it_can() {
+    let place = Place::new();
+    fs::create_dir(place.path("tmp")).expect("a folder");
+    let taken = place.path("app.darshan");
+    fs::write(&taken, b"mine").expect("a file");
+    let words = ["run", "--log-file", "app.darshan", "--", "cp", "/bin/true", "copy"];
+    let done = place.netra(&words).output().expect("netra starts");
+    assert!(done.status.success() && place.path("copy").exists(), "{done:?}");
+    let other = place.path("app.darshan.2");
+    assert!(said(&done).contains(&format!("the log goes to {}", other.display())), "{done:?}");
+    assert_eq!(fs::read(&taken).expect("a file"), b"mine");
+    let info = place.netra(&["info", "app.darshan.2"]).output().expect("netra starts");
+    assert!(info.status.success(), "{info:?}");
+
+    // No home: the log is where temporary files are, and report finds it there.
+    let mut command = place.netra(&["run", "--", "cp", "copy", "another"]);
+    command.env_remove("HOME").env("XDG_STATE_HOME", place.path("state"));
+    let done = command.env("TMPDIR", place.path("tmp")).output().expect("netra starts");
+    assert!(done.status.success() && place.path("another").exists(), "{done:?}");
+    let mut report = place.netra(&["report"]);
+    let report = report.env("XDG_STATE_HOME", place.path("state")).output().expect("netra starts");
+    let text = String::from_utf8(report.stdout).expect("text");
+    let own = place.path("tmp").join(format!("netra-logs-{}", rustix::process::geteuid().as_raw()));
+    assert!(text.contains(&own.display().to_string()), "{text}");
+    place.is_tidy();
+}
+
+/// The name is taken while the command runs: the log gets the next one.
+#[test]
+fn a_name_that_is_taken_meanwhile_does_not_take_the_log_along() {
+    let place = Place::new();
+    let script = "cp /bin/true copy; echo mine > app.darshan";
+    let words = ["run", "--log-file", "app.darshan", "--", "sh", "-c", script];
+    let done = place.netra(&words).output().expect("netra starts");
+    assert!(done.status.success(), "{done:?}");
+    assert_eq!(fs::read(place.path("app.darshan")).expect("a file"), b"mine\n");
+    let other = place.path("app.darshan.2");
+    assert!(said(&done).contains(&format!("; the log is {}", other.display())), "{done:?}");
+    let info = place.netra(&["info", "app.darshan.2"]).output().expect("netra starts");
+    assert!(info.status.success(), "{info:?}");
+    place.is_tidy();
+}
+
+#[test]
 fn a_command_becomes_a_log_and_a_few_lines() {
     let place = Place::new();
     let done = place.run(&["dd", "if=/dev/zero", "of=out", "bs=1000", "count=50", "status=none"]);
@@ -289,9 +352,10 @@ fn without_a_trace_there_are_counters() {
 #[test]
 fn bad_settings_are_said_after_the_run() {
     let place = Place::new();
-    let words = ["run", "--log-file", "job.darshan", "--modules", "POZIX", "--", "dd"];
+    let words = ["run", "--log-file", "job.darshan", "--", "dd"];
     let more = ["if=/dev/zero", "of=out", "bs=10", "count=7", "status=none"];
-    let done = place.netra(&[&words[..], &more].concat()).output().unwrap();
+    let mut command = place.netra(&[&words[..], &more].concat());
+    let done = command.env("NETRA_MODULES", "POZIX").output().unwrap();
     assert!(
         said(&done).contains("note: setting modules: \"POZIX\" is no module"),
         "{}",

@@ -16,6 +16,7 @@ mod loss;
 mod module;
 pub mod roll;
 pub mod segment;
+mod setting;
 mod slot;
 mod unit;
 
@@ -28,5 +29,6 @@ pub use function::{Function, Kind, Layer};
 pub use id::{Rank, RecordId, jenkins64};
 pub use loss::Loss;
 pub use module::Module;
+pub use setting::{Reader, Setting, Value, switch};
 pub use slot::{CODE, Event, FAILED, NO_FILE, NO_OFFSET, NO_SITE, Odd, SECOND, SLOT_BYTES, WIDE};
 pub use unit::{Bytes, Nanos, Seconds};

@@ -40,6 +40,7 @@ pub mod ledger;
 #[cfg(feature = "serve")]
 pub mod live;
 pub mod load;
+pub mod moment;
 pub mod report;
 pub mod rewrite;
 pub mod run;

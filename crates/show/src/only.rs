@@ -2,6 +2,9 @@
 
 use std::io::{Result, Write};
 
+use netra_darshan::counter;
+use netra_darshan::read::{Log, Record};
+
 use crate::field::{Take, Value};
 
 /// What is wanted; a list that is empty leaves nothing out.
@@ -22,6 +25,52 @@ impl Only {
     #[must_use]
     pub fn is_all(&self) -> bool {
         *self == Only::default()
+    }
+
+    /// Why a log has nothing of what is wanted, in a sentence; nothing if it has some.
+    #[must_use]
+    pub fn misses(&self, log: &Log) -> Option<String> {
+        if self.is_all() {
+            return None;
+        }
+        let (mut lowest, mut highest) = (i64::MAX, i64::MIN);
+        let mut others = Vec::new();
+        for module in log.modules() {
+            let Some(table) = counter::current(module) else { continue };
+            others.push(module.name());
+            let is_named = |name: &&str| self.has_counter(name);
+            if !self.has_module(module.name())
+                || !table.int.iter().chain(table.float).any(|name| is_named(&name))
+            {
+                continue;
+            }
+            let mut records = log.records(module);
+            while let Some(Record::Counters(record)) = records.next_record() {
+                let rank = record.rank.0;
+                (lowest, highest) = (lowest.min(rank), highest.max(rank));
+                if self.has_record(rank, log.names().get(record.id).unwrap_or_default()) {
+                    return None;
+                }
+            }
+        }
+        let own = log.section().own_records();
+        if own.iter().any(|record| {
+            self.has_module(&record.module) && self.has_record(record.rank.0, &record.name)
+        }) {
+            return None;
+        }
+        others.extend(own.iter().map(|record| record.module.as_str()));
+        others.dedup();
+        if !self.modules.is_empty() && !others.iter().any(|name| self.has_module(name)) {
+            let (wanted, others) = (self.modules.join(", "), others.join(", "));
+            return Some(format!("nothing of {wanted} is in this log; it has {others}"));
+        }
+        match self.ranks.iter().find(|rank| !(lowest..=highest).contains(rank)) {
+            Some(rank) if lowest <= highest => Some(format!(
+                "there is no record of rank {rank}; records are of ranks {lowest} to {highest}"
+            )),
+            _ => Some("no record matches what was asked for".to_owned()),
+        }
     }
 
     pub(crate) fn has_module(&self, name: &str) -> bool {

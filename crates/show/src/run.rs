@@ -1,6 +1,7 @@
 //! What is said when a recorded command has ended: a few lines for people, or a document for programs
 //! (`docs/reference/run-json.md`).
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{Result, Write};
 use std::path::Path;
@@ -42,9 +43,17 @@ pub struct Run {
     processes: Vec<Process>,
     /// The command's process, where it ended by itself.
     ended: Option<u32>,
+    /// Names of the settings that leave calls out.
+    leaving_out: Vec<&'static str>,
 }
 
 impl Run {
+    /// A run in which these settings leave calls out.
+    #[must_use]
+    pub fn leaving_out(settings: &[&'static str]) -> Run {
+        Run { leaving_out: settings.to_vec(), ..Run::default() }
+    }
+
     /// Adds one process.
     pub fn process(&mut self, piece: &Piece, number: Option<Rank>, log: &Log) {
         let critical = summary(log).0.critical(1);
@@ -99,7 +108,7 @@ impl Run {
         if let Some(mapped) = mapped(job, &summary, log) {
             writeln!(out, "       {}", mapped.says())?;
         }
-        completeness(out, job, &self.broken_off(job))
+        completeness(out, job, &self.broken_off(job), &self.leaving_out)
     }
 
     /// The same for programs: one line, one document.
@@ -276,7 +285,12 @@ fn completeness_json(
 }
 
 /// What is missing, by reason, in sentences; counters of who was recorded never are.
-fn completeness(out: &mut impl Write, job: &Job, killed: &[&Piece]) -> Result<()> {
+fn completeness(
+    out: &mut impl Write,
+    job: &Job,
+    killed: &[&Piece],
+    settings: &[&str],
+) -> Result<()> {
     let caveats = job.attendance().map(Attendance::caveats).unwrap_or_default();
     let whole = caveats.is_empty();
     let mut dropped = job.dropped();
@@ -290,7 +304,15 @@ fn completeness(out: &mut impl Write, job: &Job, killed: &[&Piece]) -> Result<()
     } else if missing == 0 {
         let aside = match excluded {
             0 => String::new(),
-            _ => format!(" ({excluded} more on paths that are left out, such as /usr and /etc)"),
+            _ if settings.is_empty() => {
+                format!(" ({excluded} more on paths that are left out, such as /usr and /etc)")
+            }
+            _ => {
+                let by = settings.join(" and ");
+                format!(
+                    " ({excluded} more are left out by {by}, or on paths such as /usr and /etc)"
+                )
+            }
         };
         let of = if whole { "complete" } else { "what was recorded is complete" };
         writeln!(out, "       {of}: {} traced, none lost{aside}", calls(events))?;
@@ -349,6 +371,26 @@ fn completeness(out: &mut impl Write, job: &Job, killed: &[&Piece]) -> Result<()
 /// If the output can not be written.
 pub fn place(out: &mut impl Write, path: &Path) -> Result<()> {
     writeln!(out, "       log {}", path.display())
+}
+
+/// What to type next: the last run needs no name, where it was kept in mind.
+///
+/// # Errors
+/// If the output can not be written.
+pub fn next(out: &mut impl Write, named: Option<&Path>) -> Result<()> {
+    match named {
+        None => writeln!(out, "       next: netra report"),
+        Some(log) => writeln!(out, "       next: netra report {}", quoted(&log.to_string_lossy())),
+    }
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> Cow<'_, str> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return Cow::Borrowed(word);
+    }
+    Cow::Owned(format!("'{}'", word.replace('\'', "'\\''")))
 }
 
 fn calls(number: u64) -> String {

@@ -40,7 +40,7 @@ pub fn zone(second: i64) -> i64 {
 
 /// This machine's zone. Its own file says all of it; the library would first walk the whole zone
 /// data base to find its name, which costs a short command as much as reading a small log.
-fn here() -> &'static TimeZone {
+pub(crate) fn here() -> &'static TimeZone {
     static HERE: OnceLock<TimeZone> = OnceLock::new();
     HERE.get_or_init(|| match std::env::var_os("TZ") {
         Some(_) => TimeZone::system(),

@@ -17,6 +17,7 @@ pub mod clock;
 pub mod daemon;
 mod error;
 pub mod frame;
+pub mod guess;
 pub mod heap;
 pub mod intake;
 pub mod job;

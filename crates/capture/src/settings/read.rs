@@ -3,6 +3,8 @@
 use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicU32, Ordering};
 
+use netra_event::Setting;
+
 use super::{LONGEST_PATH, Launch, Settings, Texts};
 use crate::module;
 use crate::real;
@@ -13,6 +15,7 @@ use crate::text::{Text, decimal, trim};
 const BUDGET_LEAST: u64 = 64 << 10;
 /// The most: an address space is large, but not without end.
 const BUDGET_MOST: u64 = 16 << 30;
+const BOUNDS: &[u8] = b"is not a size from 64KiB to 16GiB";
 
 impl Settings {
     /// Reads the file and then the environment.
@@ -40,9 +43,10 @@ impl Settings {
             let Some(at) = variable.iter().position(|&byte| byte == b'=') else { continue };
             let (name, value) = (variable.get(..at), variable.get(at.wrapping_add(1)..));
             let (Some(name), Some(value)) = (name, value) else { continue };
-            match name.strip_prefix(b"NETRA_") {
-                Some(key) => self.take(key, value, texts),
-                None => surroundings(name, value, texts),
+            if !name.starts_with(b"NETRA") {
+                surroundings(name, value, texts);
+            } else if let Some(setting) = Setting::of_variable(name) {
+                self.take(setting, value, texts);
             }
         }
     }
@@ -73,77 +77,72 @@ impl Settings {
                 continue;
             }
             let value = value.strip_prefix(b"\"").unwrap_or(value);
-            self.take(key, value.strip_suffix(b"\"").unwrap_or(value), texts);
+            // Other keys are the program's.
+            if let Some(setting) = Setting::of_key(key) {
+                self.take(setting, value.strip_suffix(b"\"").unwrap_or(value), texts);
+            }
         }
     }
 
     /// One setting; its key is written large in the environment and small in the file.
-    fn take(&self, key: &[u8], value: &[u8], texts: &mut Texts) {
-        let is = |name: &[u8]| key.eq_ignore_ascii_case(name);
-        if is(b"log_dir") {
-            path(b"log_dir", value, texts, |texts| &mut texts.log_dir);
-        } else if is(b"log_dir_later") {
-            path(b"log_dir_later", value, texts, |texts| &mut texts.log_dir_later);
-        } else if is(b"platform") {
-            path(b"platform", value, texts, |texts| &mut texts.platform);
-        } else if is(b"log_file") {
-            path(b"log_file", value, texts, |texts| &mut texts.log_file);
-        } else if is(b"segment_dir") {
-            path(b"segment_dir", value, texts, |texts| &mut texts.segment_dir);
-        } else if is(b"roll") {
-            path(b"roll", value, texts, |texts| &mut texts.roll);
-        } else if is(b"only") {
-            texts.only.truncate(0);
-            texts.only.push(value);
-        } else if is(b"except") {
-            texts.except.truncate(0);
-            texts.except.push(value);
-        } else if is(b"job") {
-            texts.job.truncate(0);
-            texts.job.push(value);
-        } else if is(b"exclude") {
-            texts.exclude.truncate(0);
-            texts.exclude.push(value);
-        } else if is(b"include") {
-            texts.include.truncate(0);
-            texts.include.push(value);
-        } else if is(b"modules") {
-            self.take_modules(value, texts);
-        } else if is(b"trace") {
-            self.take_switch(&self.untraced, b"trace", value, false, texts);
-        } else if is(b"disable") {
-            self.take_switch(&self.disabled, b"disable", value, true, texts);
-        } else if is(b"stream") {
-            self.take_switch(&self.streamed, b"stream", value, true, texts);
-        } else if is(b"lossless") {
-            match size(value).filter(|size| (BUDGET_LEAST..=BUDGET_MOST).contains(size)) {
-                Some(size) => self.lossless.store(size, Ordering::Relaxed),
-                None => complain(texts, b"lossless", value, b"is not a size such as 256MiB"),
+    fn take(&self, setting: Setting, value: &[u8], texts: &mut Texts) {
+        match setting {
+            Setting::Netra => self.take_switch(&self.disabled, b"netra", value, false, texts),
+            // An older word never brings back what NETRA=off has left out.
+            Setting::Disable if self.disabled() => {}
+            Setting::Disable => self.take_switch(&self.disabled, b"disable", value, true, texts),
+            Setting::LogDir => path(b"log_dir", value, texts, |texts| &mut texts.log_dir),
+            Setting::LogDirLater => {
+                path(b"log_dir_later", value, texts, |texts| &mut texts.log_dir_later);
             }
-        } else if is(b"log_traces") {
-            match size(value) {
-                Some(size) => self.log_traces.store(size, Ordering::Relaxed),
-                None => complain(texts, b"log_traces", value, b"is not a size such as 64MiB"),
+            Setting::Platform => path(b"platform", value, texts, |texts| &mut texts.platform),
+            Setting::LogFile => path(b"log_file", value, texts, |texts| &mut texts.log_file),
+            Setting::SegmentDir => {
+                path(b"segment_dir", value, texts, |texts| &mut texts.segment_dir);
             }
-        } else if is(b"finalize_wait") {
-            match duration(value) {
-                Some(nanos) => self.patience.store(nanos, Ordering::Relaxed),
-                None => complain(texts, b"finalize_wait", value, b"is not a time such as 60s"),
-            }
-        } else if is(b"debug") {
-            self.take_switch(&self.debug, b"debug", value, true, texts);
-        } else if is(b"filters") {
-            match decimal(value) {
+            Setting::Roll => path(b"roll", value, texts, |texts| &mut texts.roll),
+            Setting::Only => put(&mut texts.only, value),
+            Setting::Except => put(&mut texts.except, value),
+            Setting::Filters => match decimal(value) {
                 Some(count) => self.filters.store(count, Ordering::Relaxed),
                 None => complain(texts, b"filters", value, b"is not a number"),
-            }
-        } else if is(b"trace_budget") {
-            match size(value).filter(|size| (BUDGET_LEAST..=BUDGET_MOST).contains(size)) {
+            },
+            Setting::Job => put(&mut texts.job, value),
+            Setting::Exclude => put(&mut texts.exclude, value),
+            Setting::Include => put(&mut texts.include, value),
+            Setting::Modules => self.take_modules(value, texts),
+            Setting::Trace => self.take_switch(&self.untraced, b"trace", value, false, texts),
+            Setting::Stream => self.take_switch(&self.streamed, b"stream", value, true, texts),
+            Setting::Debug => self.take_switch(&self.debug, b"debug", value, true, texts),
+            Setting::Lossless => match bounded(value) {
+                Some(size) => self.lossless.store(size, Ordering::Relaxed),
+                None => complain(texts, b"lossless", value, BOUNDS),
+            },
+            Setting::TraceBudget => match bounded(value) {
                 Some(size) => self.budget.store(size, Ordering::Relaxed),
-                None => complain(texts, b"trace_budget", value, b"is not a size such as 64MiB"),
-            }
+                None => complain(texts, b"trace_budget", value, BOUNDS),
+            },
+            Setting::LogTraces => match size(value) {
+                Some(size) => self.log_traces.store(size, Ordering::Relaxed),
+                None => complain(texts, b"log_traces", value, b"is not a size such as 64MiB"),
+            },
+            Setting::FinalizeWait => match duration(value) {
+                Some(nanos) => self.patience.store(nanos, Ordering::Relaxed),
+                None => complain(texts, b"finalize_wait", value, b"is not a time such as 60s"),
+            },
+            // Read before all others; and what is others' to read.
+            Setting::Config
+            | Setting::Analysis
+            | Setting::Daemon
+            | Setting::Preload
+            | Setting::Python
+            | Setting::Store
+            | Setting::Program
+            | Setting::Token
+            | Setting::Logs
+            | Setting::Patience
+            | Setting::Root => {}
         }
-        // Other keys are the program's.
     }
 
     /// `on` or `off`; `set` is what `on` stores.
@@ -155,10 +154,8 @@ impl Settings {
         set: bool,
         texts: &mut Texts,
     ) {
-        let on = match value {
-            b"1" | b"on" | b"true" | b"yes" => true,
-            b"0" | b"off" | b"false" | b"no" | b"" => false,
-            _ => return complain(texts, key, value, b"is neither on nor off"),
+        let Some(on) = netra_event::switch(value) else {
+            return complain(texts, key, value, b"is neither on nor off");
         };
         switch.store(u32::from(on == set), Ordering::Relaxed);
     }
@@ -223,6 +220,12 @@ fn path(
         return complain(texts, key, value, b"is not an absolute path below 512 bytes");
     }
     let text = place(texts);
+    text.truncate(0);
+    text.push(value);
+}
+
+/// A text that takes the place of another.
+fn put<const N: usize>(text: &mut Text<N>, value: &[u8]) {
     text.truncate(0);
     text.push(value);
 }
@@ -315,6 +318,11 @@ fn duration(value: &[u8]) -> Option<u64> {
     decimal(value.get(..at)?)?.checked_mul(unit).filter(|&nanos| nanos <= MOST)
 }
 
+/// What a trace may take.
+fn bounded(value: &[u8]) -> Option<u64> {
+    size(value).filter(|size| (BUDGET_LEAST..=BUDGET_MOST).contains(size))
+}
+
 /// A size with its unit; a bare number could mean anything.
 fn size(value: &[u8]) -> Option<u64> {
     const UNITS: [(&[u8], u64); 7] = [
@@ -377,6 +385,21 @@ mod tests {
     }
 
     #[test]
+    fn netra_off_leaves_it_out() {
+        for off in [c"NETRA=off", c"NETRA=0", c"NETRA=no", c"NETRA=false", c"NETRA_DISABLE=1"] {
+            assert!(read(&[off]).disabled(), "{off:?}");
+        }
+        assert!(read(&[c"NETRA=off", c"NETRA_DISABLE=0"]).disabled());
+        assert!(read(&[c"NETRA_DISABLE=0", c"NETRA=off"]).disabled());
+        for on in [c"NETRA=on", c"NETRA=1", c"NETRA_DISABLE=off", c"NETRA_OFF=1"] {
+            assert!(!read(&[on]).disabled(), "{on:?}");
+        }
+        let unclear = read(&[c"NETRA=perhaps"]);
+        assert!(!unclear.disabled());
+        assert!(unclear.notes().starts_with(b"setting netra: \"perhaps\" is neither on nor off"));
+    }
+
+    #[test]
     fn bad_values_become_defaults_and_notes() {
         let settings =
             read(&[c"NETRA_TRACE_BUDGET=plenty", c"NETRA_TRACE=maybe", c"NETRA_LOG_DIR=x"]);
@@ -386,7 +409,7 @@ mod tests {
         let notes = std::str::from_utf8(settings.notes()).unwrap();
         assert_eq!(notes.lines().count(), 3);
         assert!(notes.starts_with(
-            "setting trace_budget: \"plenty\" is not a size such as 64MiB; the default is used\n"
+            "setting trace_budget: \"plenty\" is not a size from 64KiB to 16GiB; the default is used\n"
         ));
     }
 

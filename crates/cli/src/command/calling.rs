@@ -4,9 +4,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
+use netra_event::Setting;
 use netra_stream::auth::{Method, Munge, Secret};
 use netra_stream::wire::tls::{Client, Files};
 use netra_stream::wire::{Address, Proven};
+
+use crate::setting;
 
 /// Which daemon, and how to prove who calls.
 #[derive(Debug, clap::Args)]
@@ -35,7 +38,7 @@ pub(crate) struct Calling {
 impl Calling {
     /// The daemon that was named, here or in the environment.
     pub(crate) fn named(&self) -> Option<String> {
-        let set = std::env::var("NETRA_DAEMON").ok().filter(|text| !text.is_empty());
+        let set = setting::value(Setting::Daemon).map(|text| text.to_string_lossy().into_owned());
         self.daemon.clone().or(set)
     }
 

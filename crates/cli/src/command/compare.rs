@@ -7,7 +7,7 @@ use netra_analyse::{Job, Report, Setup, diagnose_with};
 use netra_darshan::read::Log;
 use netra_show::{compare, html, load};
 
-use super::reading::complain;
+use super::reading::{Told, complain};
 use crate::folder;
 use crate::outcome::Outcome;
 use crate::output;
@@ -19,7 +19,7 @@ use crate::unwritten::no_such_job;
 const EXAMPLES: &str = "\
 Examples:
   netra compare before.darshan after.darshan
-  netra compare --json before.darshan after.darshan
+  netra compare --format json before.darshan after.darshan
   netra compare 4711 4712                                       stored jobs
   netra compare --html runs.html before.darshan after.darshan
   netra compare --html runs.html run1.darshan run2.darshan run3.darshan";
@@ -37,11 +37,14 @@ pub(crate) struct Args {
     /// Further runs; only with --html
     #[arg(value_name = "MORE", requires = "html")]
     more: Vec<PathBuf>,
-    /// Write JSON
-    #[arg(long)]
+    /// How to write the result
+    #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
+    format: Told,
+    /// The same as --format json
+    #[arg(long, hide = true, conflicts_with = "format")]
     json: bool,
     /// Write one page for a browser with the runs side by side, which needs no network; - is standard output
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "output"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "format", "output"])]
     html: Option<PathBuf>,
     /// A chart for the page, beside /etc/netra/views and your own; may be given several times
     #[arg(long, value_name = "FILE", requires = "html")]
@@ -65,7 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let (_, after) = args.read(&args.after, &setup, &mut outcome)?;
     let (a, b) = (args.before.to_string_lossy(), args.after.to_string_lossy());
     let mut out = output::open(&args.output, &[&args.before, &args.after])?;
-    let write = if args.json { compare::json } else { compare::text };
+    let write = if args.json || args.format == Told::Json { compare::json } else { compare::text };
     write(&mut out, (&a, &b), &before, &after)?;
     out.finish()?;
     Ok(outcome)

@@ -66,10 +66,10 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value = "zlib", value_name = "METHOD")]
     compress: Compress,
     /// What to hide, each as a hash: equal things stay equal
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "PARTS")]
+    #[arg(long, alias = "anonymize", value_enum, value_delimiter = ',', value_name = "PARTS")]
     anonymise: Vec<Part>,
     /// The key of the hashes, so that several runs agree; otherwise nobody knows it
-    #[arg(long, value_name = "NUMBER", requires = "anonymise")]
+    #[arg(long, value_name = "NUMBER", requires = "anonymise", allow_negative_numbers = true)]
     key: Option<u64>,
     /// Forget which thread made a call: PyDarshan 3.5.0 does not read traces that know
     #[arg(long)]

@@ -32,7 +32,13 @@ pub(crate) struct Args {
     #[arg(long)]
     no_times: bool,
     /// How many differences to show as text
-    #[arg(long, default_value_t = 40, value_name = "COUNT")]
+    #[arg(
+        short = 'n',
+        long,
+        default_value_t = 40,
+        value_name = "N",
+        allow_negative_numbers = true
+    )]
     limit: usize,
     /// How to write the result
     #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]

@@ -16,21 +16,23 @@ Exit codes: 0 nothing stands in the way; 1 something does.
 
 Examples:
   netra doctor
-  netra doctor ./app";
+  netra doctor ./app
+  netra doctor -- mpirun -n 4 ./app             every program on the line that netra run would take";
 
 /// What to look at.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// A command that is to be recorded
-    command: Option<OsString>,
     /// How to say it
     #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
     format: Told,
+    /// A command that is to be recorded, with its arguments
+    #[arg(trailing_var_arg = true)]
+    command: Vec<OsString>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let findings = doctor::examine(args.command.as_deref());
+    let findings = doctor::examine(&args.command);
     let mut out = output::standard()?;
     match args.format {
         Told::Text => text(&mut out, &findings)?,

@@ -1,5 +1,6 @@
 //! `netra export`: the events of logs and segments, as other programs read them.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read as _, Write};
 use std::path::{Path, PathBuf};
@@ -11,6 +12,7 @@ use clap::ValueEnum;
 use netra_darshan::{Damage, Log, Missing, Reason};
 use netra_event::segment::MAGIC;
 use netra_event::{Kind, Layer, Nanos};
+use netra_show::moment::Moment;
 use netra_stream::job::Job;
 use netra_stream::render::{self, Chosen, Form, Only, Render, Told};
 use netra_stream::source::Piece;
@@ -21,9 +23,11 @@ use crate::draft::Draft;
 use crate::input;
 use crate::outcome::Outcome;
 use crate::output;
+use crate::surroundings;
 use crate::unwritten::is_job;
 #[cfg(not(feature = "store"))]
 use crate::unwritten::no_such_job;
+use crate::word::{self, Ranks};
 
 const EXAMPLES: &str = "\
 Events come process after process, each in the order in which its calls ended. Messages and table
@@ -33,12 +37,13 @@ file; it does not say which function was called, so read, write, MPI_File_read a
 stand for all of their kind.
 
 Examples:
-  netra export job.darshan --as connector-json
-  netra export job.darshan --as connector-csv -o job.csv
-  netra export job.darshan --perfetto -o job.json        open it in ui.perfetto.dev
-  netra export /tmp/netra-1000/* --as json-lines | jq .function
-  netra export job.darshan --as csv --layer MPI-IO --kind read,write --rank 3 --from 2.5 --to 4
-  netra export 4711 --as darshan -o job.darshan          a stored job as a log again";
+  netra export job.darshan --format connector-json
+  netra export job.darshan --format connector-csv -o job.csv
+  netra export job.darshan --format perfetto -o job.json     open it in ui.perfetto.dev
+  netra export /tmp/netra-1000/* | jq .function
+  netra export job.darshan --format csv --layer mpi-io --kind read,write --rank 0,4-7 --from 2.5 --to 4
+  netra export job.darshan --from -10s                       the last ten seconds
+  netra export 4711 --format darshan -o job.darshan          a stored job as a log again";
 
 /// How events are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -48,6 +53,7 @@ enum As {
     /// The connector's table, columns as published
     ConnectorCsv,
     /// Every call with all its fields, one JSON object a line
+    #[value(alias = "jsonl")]
     JsonLines,
     /// The same as one JSON array
     Json,
@@ -84,7 +90,14 @@ pub(crate) struct Args {
     #[arg(required = true, value_name = "LOG|SEGMENT|JOB")]
     inputs: Vec<String>,
     /// How to write the events
-    #[arg(long = "as", value_enum, value_name = "FORM", default_value = "json-lines")]
+    #[arg(
+        id = "form",
+        long = "format",
+        alias = "as",
+        value_enum,
+        value_name = "FORMAT",
+        default_value = "json-lines"
+    )]
     form: As,
     #[command(flatten)]
     short: Short,
@@ -101,14 +114,14 @@ pub(crate) struct Args {
 /// The forms that are asked for most, as words of their own.
 #[derive(Debug, clap::Args)]
 struct Short {
-    /// The same as --as perfetto
-    #[arg(long, conflicts_with_all = ["form", "csv", "json"])]
+    /// The same as --format perfetto
+    #[arg(long, hide = true, conflicts_with_all = ["form", "csv", "json"])]
     perfetto: bool,
-    /// The same as --as csv
-    #[arg(long, conflicts_with_all = ["form", "json"])]
+    /// The same as --format csv
+    #[arg(long, hide = true, conflicts_with_all = ["form", "json"])]
     csv: bool,
-    /// The same as --as json
-    #[arg(long, conflicts_with = "form")]
+    /// The same as --format json
+    #[arg(long, hide = true, conflicts_with = "form")]
     json: bool,
 }
 
@@ -126,57 +139,47 @@ impl Short {
 /// Some of the events. Lists may be given with commas or several times.
 #[derive(Debug, clap::Args)]
 struct Wanted {
-    /// Only calls of this layer: POSIX, STDIO, MPI-IO, HDF5, PNETCDF, PROCESS
-    #[arg(long, value_name = "LAYER", value_delimiter = ',', value_parser = layer)]
+    /// Only calls of this layer: POSIX, STDIO, MPI-IO, HDF5, PnetCDF, process
+    #[arg(long, value_name = "LAYER", value_delimiter = ',', value_parser = word::layer)]
     layer: Vec<Layer>,
     /// Only calls of this kind: open, close, read, write, seek, stat, sync, meta …
-    #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = kind)]
+    #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = word::kind)]
     kind: Vec<Kind>,
     /// Only calls on this file, or on objects inside it; * at the end stands for any rest
-    #[arg(long, value_name = "PATH")]
-    path: Vec<String>,
-    /// Only calls of this rank
-    #[arg(long, value_name = "RANK", value_delimiter = ',', allow_negative_numbers = true)]
-    rank: Vec<i64>,
-    /// Only calls that end no earlier than this many seconds after the job's start
-    #[arg(long, value_name = "SECONDS")]
-    from: Option<f64>,
-    /// Only calls that begin no later than this many seconds after the job's start
-    #[arg(long, value_name = "SECONDS")]
-    to: Option<f64>,
+    #[arg(long, alias = "path", value_name = "PATH")]
+    file: Vec<String>,
+    /// Only calls of these ranks, such as 0,4-7
+    #[arg(long, value_name = "RANKS", value_delimiter = ',', value_parser = word::ranks, allow_hyphen_values = true)]
+    rank: Vec<Ranks>,
+    /// Only calls that end no earlier: seconds after the job's start (2.5, 2min), a time (10:00), a date, or
+    /// before its end (-10s)
+    #[arg(long, value_name = "TIME", value_parser = word::moment, allow_hyphen_values = true)]
+    from: Option<Moment>,
+    /// Only calls that begin no later
+    #[arg(long, value_name = "TIME", value_parser = word::moment, allow_hyphen_values = true)]
+    to: Option<Moment>,
     /// Only calls that failed
     #[arg(long)]
     failed: bool,
 }
 
 impl Wanted {
-    /// What is wanted of a job that began then: nanoseconds since 1970.
-    fn since(&self, start: u64) -> Only {
-        let moment = |seconds: f64| Nanos(start.saturating_add_signed((seconds * 1e9) as i64));
+    /// What is wanted of a job that began and ended then.
+    fn since(&self, (began, ended): Span) -> Only {
+        let moment = |moment: Moment| {
+            let whole = |nanos: u64| i64::try_from(nanos).unwrap_or(i64::MAX);
+            Nanos(u64::try_from(moment.of_job(whole(began), whole(ended))).unwrap_or(0))
+        };
         Only {
             layers: self.layer.clone(),
             kinds: self.kind.clone(),
-            files: self.path.clone(),
-            ranks: self.rank.clone(),
+            files: self.file.clone(),
+            ranks: word::all_ranks(&self.rank),
             from: self.from.map(moment),
             to: self.to.map(moment),
             failed: self.failed,
         }
     }
-}
-
-fn layer(word: &str) -> Result<Layer, String> {
-    let known = Layer::ALL.into_iter().find(|layer| layer.name().eq_ignore_ascii_case(word));
-    // What is there as an example for those who write modules is nothing to look for.
-    let offered = || Layer::ALL.into_iter().filter(|layer| *layer != Layer::Example);
-    let names = || offered().map(Layer::name).collect::<Vec<_>>().join(", ");
-    known.ok_or_else(|| format!("there is no layer {word:?}; layers are {}", names()))
-}
-
-fn kind(word: &str) -> Result<Kind, String> {
-    let known = Kind::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(word));
-    let names = || Kind::ALL.map(Kind::name).join(", ");
-    known.ok_or_else(|| format!("there is no kind {word:?}; kinds are {}", names()))
 }
 
 /// What a file holds.
@@ -199,52 +202,66 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let mut render = form.render();
     let mut outcome = Outcome::default();
     render.begin(&mut out)?;
+    let mut sought = Sought::default();
     for job in jobs {
-        outcome.read(args.stored(job, &mut *render, &mut out)?);
+        outcome.read(args.stored(job, &mut *render, &mut out, &mut sought)?);
     }
     for path in &paths {
         match find(path) {
-            Ok((found, start)) => {
-                let only = args.wanted.since(start);
-                let render = &mut Chosen { only: &only, render: &mut *render };
+            Ok((found, span)) => {
+                let only = args.wanted.since(span);
+                let chosen = &mut Chosen::new(&only, &mut *render);
                 let complete = match found {
                     Found::Pieces(pieces, missing) => {
                         complain(path, &missing);
-                        let whole = one(path, pieces, render, &mut out);
+                        let whole = one(path, pieces, chosen, &mut out);
                         whole.map(|whole| whole && missing.is_empty())
                     }
-                    Found::Log(log) => foreign(path, &log, render, &mut out),
+                    Found::Log(log) => foreign(path, &log, chosen, &mut out),
                 };
                 outcome.read(complete?);
+                sought.add(chosen);
             }
             Err(error) => outcome.unreadable(path, &error),
         }
     }
     render.end(&mut out)?;
     out.finish()?;
+    if let Some(says) = sought.in_vain() {
+        eprintln!("netra: {says}");
+        outcome.differs();
+    }
     Ok(outcome)
 }
 
 #[cfg(feature = "store")]
 impl Args {
     /// Renders the calls of a stored job; says whether there are any.
-    fn stored(&self, job: &str, render: &mut dyn Render, out: &mut dyn Write) -> Result<bool> {
+    fn stored(
+        &self,
+        job: &str,
+        render: &mut dyn Render,
+        out: &mut dyn Write,
+        sought: &mut Sought,
+    ) -> Result<bool> {
         let stored = self.which.open()?;
         let recall = stored.find(job)?;
         let head = stored.runtime.block_on(recall.head())?;
-        let only = self.wanted.since(u64::try_from(head.start).unwrap_or(0));
-        let render = &mut Chosen { only: &only, render };
-        let shown = stored.runtime.block_on(netra_store::export::calls(&recall, render, out))??;
+        let nanos = |at: i64| u64::try_from(at).unwrap_or(0);
+        let only = self.wanted.since((nanos(head.start), nanos(head.end.max(head.start))));
+        let chosen = &mut Chosen::new(&only, render);
+        let shown = stored.runtime.block_on(netra_store::export::calls(&recall, chosen, out))??;
         if shown.events == 0 {
             eprintln!("netra: job {}: its calls were not traced", recall.key());
         }
+        sought.add(chosen);
         Ok(shown.events > 0)
     }
 
     /// Writes a stored job as a log.
     fn log(&self, jobs: &[&String], files: &[String]) -> Result<Outcome> {
         let (&[job], []) = (jobs, files) else {
-            bail!("--as darshan writes one stored job; netra convert writes logs again");
+            bail!("--format darshan writes one stored job; netra convert writes logs again");
         };
         let stored = self.which.open()?;
         let recall = stored.find(job)?;
@@ -261,7 +278,13 @@ impl Args {
 #[cfg(not(feature = "store"))]
 #[expect(clippy::unused_self, reason = "with a store it says which")]
 impl Args {
-    fn stored(&self, job: &str, _: &mut dyn Render, _: &mut dyn Write) -> Result<bool> {
+    fn stored(
+        &self,
+        job: &str,
+        _: &mut dyn Render,
+        _: &mut dyn Write,
+        _: &mut Sought,
+    ) -> Result<bool> {
         Err(no_such_job(job))
     }
 
@@ -270,26 +293,64 @@ impl Args {
     }
 }
 
-/// What a file holds, and when its job began: nanoseconds since 1970.
-fn find(path: &Path) -> Result<(Found, u64)> {
+/// Whether anything of all inputs is what was wanted.
+#[derive(Default)]
+struct Sought {
+    wanted: Vec<i64>,
+    narrowed: bool,
+    kept: u64,
+    ranks: BTreeSet<i64>,
+}
+
+impl Sought {
+    fn add(&mut self, chosen: &mut Chosen<'_>) {
+        self.wanted.clone_from(&chosen.only.ranks);
+        self.narrowed |= *chosen.only != Only::default();
+        self.kept += chosen.kept;
+        self.ranks.append(&mut chosen.ranks);
+    }
+
+    /// Why nothing matches, in a sentence; nothing if something does.
+    fn in_vain(&self) -> Option<String> {
+        if self.kept > 0 || !self.narrowed {
+            return None;
+        }
+        let absent = self.wanted.iter().find(|rank| !self.ranks.contains(rank));
+        match (absent, self.ranks.first(), self.ranks.last()) {
+            (Some(rank), Some(first), Some(last)) => {
+                Some(format!("there is no rank {rank}; ranks are {first} to {last}"))
+            }
+            _ => Some("no call matches what was asked for".to_owned()),
+        }
+    }
+}
+
+/// When a job began and ended: nanoseconds since 1970.
+type Span = (u64, u64);
+
+/// What a file holds, and when its job was.
+fn find(path: &Path) -> Result<(Found, Span)> {
     let mut begin = [0; MAGIC.len()];
     let is_segment =
         File::open(path).and_then(|mut file| file.read_exact(&mut begin)).is_ok() && begin == MAGIC;
     if is_segment {
         let piece = Piece::of_segment(path, None)?;
         let start = piece.start.0;
-        return Ok((Found::Pieces(vec![piece], Vec::new()), start));
+        let now = (surroundings::now().0 * 1e9) as u64;
+        return Ok((Found::Pieces(vec![piece], Vec::new()), (start, now)));
     }
     let log = Log::open(path)?;
     let pieces = Piece::of_log(path)?;
     let start = render::start(&log);
+    let ran = (log.job().end().0 - log.job().start().0).max(0.0);
+    let span = (start, start.saturating_add((ran * 1e9) as u64));
     if pieces.is_empty() {
-        return Ok((Found::Log(Box::new(log)), start));
+        return Ok((Found::Log(Box::new(log)), span));
     }
     // Events that are not there are counted while the others are written.
     let is_counted = |damage: &Damage| matches!(damage.reason, Reason::Events { .. });
     let missing = log.missing().into_iter().filter(|damage| !is_counted(damage)).collect();
-    Ok((Found::Pieces(pieces, missing), start))
+    Ok((Found::Pieces(pieces, missing), span))
 }
 
 /// Renders the extended trace of a log that Darshan wrote; says what is missing, and whether nothing is.

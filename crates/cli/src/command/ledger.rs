@@ -9,6 +9,7 @@ use netra_show::ledger;
 use netra_stream::daemon::last_state;
 use netra_stream::ledger::Certificate;
 
+use super::reading::Told;
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -18,7 +19,7 @@ account in its state folder, and compares it with the calls that the processes c
 Examples:
   netra ledger --state /var/lib/netra/hub                all jobs that this daemon knows
   netra ledger --state /var/lib/netra/hub slurm.4711.0   one job
-  netra ledger --state /var/lib/netra/hub --json slurm.4711.0";
+  netra ledger --state /var/lib/netra/hub --format json slurm.4711.0";
 
 /// Which job, at which daemon.
 #[derive(Debug, clap::Args)]
@@ -27,8 +28,11 @@ pub(crate) struct Args {
     /// The daemon's state folder
     #[arg(long, value_name = "DIR")]
     state: PathBuf,
-    /// Print the certificates as JSON
-    #[arg(long)]
+    /// How to write it
+    #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
+    format: Told,
+    /// The same as --format json
+    #[arg(long, hide = true, conflicts_with = "format")]
     json: bool,
     /// The job's key [default: all jobs]
     #[arg(value_name = "JOB")]
@@ -50,7 +54,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         certificates.extend(Certificate::of(&state, job));
     }
     let mut out = output::standard()?;
-    if args.json {
+    if args.json || args.format == Told::Json {
         ledger::write_json(&mut out, &certificates)?;
     } else {
         for certificate in &certificates {

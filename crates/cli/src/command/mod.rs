@@ -12,6 +12,7 @@ mod doctor;
 mod dxt;
 #[cfg(feature = "store")]
 mod events;
+mod explain;
 mod export;
 mod history;
 #[cfg(feature = "store")]
@@ -33,6 +34,7 @@ mod report;
 mod run;
 #[cfg(feature = "serve")]
 mod serve;
+mod settings;
 #[cfg(feature = "store")]
 mod sql;
 #[cfg(feature = "store")]
@@ -41,15 +43,18 @@ mod subscribe;
 #[cfg(feature = "serve")]
 mod top;
 
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::outcome::Outcome;
-use std::process::ExitCode;
+use crate::{terminal, version};
 
 /// Shows what an application does to its files.
 #[derive(Debug, Parser)]
-#[command(name = "netra", version, arg_required_else_help = true, after_help = EXIT_CODES)]
+#[command(name = "netra", arg_required_else_help = true)]
 pub(crate) struct Netra {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -59,6 +64,60 @@ const EXIT_CODES: &str = "\
 Exit codes: 0 all is well; 1 something was missing from a log, or logs differ; 2 nothing could be
 read; 64 wrong usage.";
 
+/// What stands where in the help: groups by what somebody wants, and their commands.
+const GROUPS: &[(&str, &[&str])] = &[
+    (
+        "Record a run, and read about it",
+        &["run", "report", "explain", "compare", "history", "info", "recover"],
+    ),
+    ("Look at every number and call of a log", &["parse", "dxt", "export", "diff"]),
+    ("Make logs of logs", &["merge", "convert"]),
+    ("Watch jobs while they run", &["top", "serve", "subscribe", "publish"]),
+    ("Keep jobs, and ask about them", &["import", "jobs", "events", "sql", "analyse", "store"]),
+    ("Set it up", &["doctor", "settings", "daemon", "ledger", "postgres", "password"]),
+];
+
+/// What stands before the second line of a row.
+const HANG: &str = "             ";
+
+const LAYOUT: &str = "\
+{about-with-newline}
+{usage-heading} {usage}
+{before-help}
+Options:
+{options}{after-help}";
+
+/// The program with all its words, its help in groups.
+pub(crate) fn program() -> clap::Command {
+    // What the program is described with lives as long as the program.
+    let version: &'static str = version::line().leak();
+    let program = Netra::command().version(version).help_template(LAYOUT);
+    let groups = groups(&program);
+    program.before_help(groups).after_help(EXIT_CODES)
+}
+
+fn groups(program: &clap::Command) -> String {
+    let mut text = String::new();
+    for (title, names) in GROUPS {
+        let about = |name: &&'static str| {
+            let about = program.find_subcommand(name)?.get_about()?;
+            Some((*name, about.to_string()))
+        };
+        let mut rows = names.iter().filter_map(about).peekable();
+        if rows.peek().is_some() {
+            // Writing to a text does not fail.
+            let _ok = writeln!(text, "\n{title}:");
+        }
+        for (name, about) in rows {
+            let row = format!("  {name:<9}  {about}");
+            for line in terminal::wrapped(&row, terminal::width(), HANG) {
+                let _ok = writeln!(text, "{line}");
+            }
+        }
+    }
+    text + "\nnetra help COMMAND has its options and examples."
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run a command, record what it does to its files, and say it in a few lines
@@ -67,6 +126,10 @@ pub(crate) enum Command {
     Recover(recover::Args),
     /// Say what would not work here, and why
     Doctor(doctor::Args),
+    /// Show every setting, its value, where that came from, and its page
+    Settings(settings::Args),
+    /// Say what a rule looks at, where its limits are, what it takes for the cost, and what to change
+    Explain(explain::Args),
     /// Read segments or take connections, and pass everything on
     Daemon(daemon::Args),
     /// Say whether anything of a job is missing: produced, delivered, dropped, in flight
@@ -114,6 +177,7 @@ pub(crate) enum Command {
     Events(events::Args),
     /// Run an analysis module over the store
     #[cfg(feature = "store")]
+    #[command(alias = "analyze")]
     Analyse(analyse::Args),
     /// Make a line for the file of users who may ask over a network
     #[cfg(feature = "store")]
@@ -133,6 +197,8 @@ impl Command {
             Command::Run(args) => return run::run(&args),
             Command::Recover(args) => return recover::run(&args),
             Command::Doctor(args) => return doctor::run(&args),
+            Command::Settings(args) => return settings::run(&args),
+            Command::Explain(args) => return explain::run(&args),
             Command::Daemon(args) => return daemon::run(&args),
             Command::Ledger(args) => return ledger::run(&args),
             #[cfg(feature = "serve")]
@@ -169,5 +235,25 @@ impl Command {
             Command::Subscribe(args) => subscribe::run(&args),
         };
         outcome.map(|outcome| outcome.code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_is_in_one_group_and_every_option_makes_sense() {
+        let program = program();
+        let mut grouped: Vec<&str> =
+            GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        grouped.sort_unstable();
+        let repeated = grouped.windows(2).find(|pair| pair[0] == pair[1]);
+        assert_eq!(repeated, None, "a command stands in two groups");
+        for command in program.get_subcommands() {
+            let name = command.get_name();
+            assert!(grouped.contains(&name), "{name} needs a row in GROUPS");
+        }
+        program.debug_assert();
     }
 }

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use netra_store::{Place, Store};
+use netra_event::Bytes;
+use netra_store::Store;
 use netra_stream::daemon::Door;
 use tokio::runtime::Runtime;
 
-use crate::door;
+use crate::{door, word};
 
 const EXAMPLES: &str = "\
 Over a network a password is needed (netra password makes entries); through the socket the kernel says who asks. You and
@@ -44,30 +45,27 @@ pub(crate) struct Args {
     /// Its key (PEM)
     #[arg(long, value_name = "FILE", requires = "certificate")]
     key: Option<PathBuf>,
-    /// Seconds after which a question is given up
-    #[arg(long, value_name = "SECONDS", default_value_t = 300)]
-    timeout: u64,
-    /// Memory for all questions together, in MiB; what is more goes to disk
-    #[arg(long, value_name = "MIB", default_value_t = 1024)]
-    memory: u64,
+    /// The time after which a question is given up
+    #[arg(long, value_name = "TIME", value_parser = word::duration, default_value = "5min", allow_negative_numbers = true)]
+    timeout: Duration,
+    /// Memory for all questions together, from 1MiB on; what is more goes to disk
+    #[arg(long, value_name = "SIZE", value_parser = word::memory, default_value = "1GiB", allow_negative_numbers = true)]
+    memory: Bytes,
     /// Connections at a time
     #[arg(long, value_name = "N", default_value_t = 100)]
     connections: u64,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let place = match &args.store {
-        Some(text) => Place::parse(text)?,
-        None => Place::usual()?,
-    };
+    let place = crate::stored::place(args.store.as_deref())?;
     let store = Arc::new(Store::open(place)?);
     let door = Door {
         listen: args.listen.map(|address| address.to_string()),
         socket: args.socket.clone(),
         users: args.users.clone(),
         tls: args.certificate.clone().zip(args.key.clone()),
-        timeout: Duration::from_secs(args.timeout),
-        memory: args.memory << 20,
+        timeout: args.timeout,
+        memory: args.memory.0,
         connections: args.connections,
     };
     let runtime = Runtime::new().context("starting threads")?;

@@ -15,9 +15,9 @@ Without a message, every line of standard input is one; with --whole all of it i
 bytes. A message is published when it is durable at the daemon.
 
 Examples:
-  netra publish site.jobs '{\"job\":4711,\"state\":\"begins\"}' --form json
-  lctl get_param -n obdfilter.*.stats | my-filter | netra publish metrics --form json
-  netra publish snapshot --whole --form bytes < picture.png";
+  netra publish site.jobs '{\"job\":4711,\"state\":\"begins\"}' --format json
+  lctl get_param -n obdfilter.*.stats | my-filter | netra publish metrics --format json
+  netra publish snapshot --whole --format bytes < picture.png";
 
 /// What the bytes are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -51,7 +51,13 @@ pub(crate) struct Args {
     #[arg(value_name = "MESSAGE")]
     messages: Vec<String>,
     /// What a message is
-    #[arg(long, value_enum, default_value = "text", value_name = "FORM")]
+    #[arg(
+        long = "format",
+        alias = "form",
+        value_enum,
+        default_value = "text",
+        value_name = "FORMAT"
+    )]
     form: Kind,
     /// Take all of standard input as one message
     #[arg(long, conflicts_with = "messages")]

@@ -15,17 +15,18 @@ use netra_show::{html, load};
 
 use super::reading::{self, Format, Reading, Show};
 use crate::folder;
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Usage};
 use crate::output::{self, Output};
 use crate::unwritten::{Inputs, no_such_job};
-use crate::{settings, surroundings};
+use crate::{last, settings, surroundings, word};
 
 const EXAMPLES: &str = "\
 Examples:
+  netra report                                  the last run
   netra report job.darshan                      one screen: is it I/O, where, why, what to change
   netra report --all job.darshan                with evidence, all advice and every check
   netra report --html job.html job.darshan      a page to explore, in one file
-  netra report --json job.darshan               everything, for machines
+  netra report --format json job.darshan        everything, for machines
   netra report --together 'logs/job42_*'        processes without MPI as one job
   netra report /tmp/netra-1000                  jobs that still run, or were killed
   netra report slurm.4711.0                     the same, by the job's name
@@ -33,15 +34,16 @@ Examples:
 
 /// Which logs, and how.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("logs", |logs| logs.required(false)
+    .help("Logs, folders of logs, quoted patterns, segments or jobs [default: the last run]")))]
 pub(crate) struct Args {
     #[command(flatten)]
     reading: Reading,
     /// The same as --format json
-    #[arg(long, conflicts_with_all = ["csv", "format"])]
+    #[arg(long, hide = true, conflicts_with_all = ["csv", "format"])]
     json: bool,
     /// The same as --format csv
-    #[arg(long, conflicts_with = "format")]
+    #[arg(long, hide = true, conflicts_with = "format")]
     csv: bool,
     /// Show every finding with its evidence and advice, and every check that passed; of many logs each, not a list
     #[arg(long)]
@@ -72,7 +74,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     if let Some(unknown) = args.silence.iter().find(|slug| !settings.has_rule(slug)) {
         let own = settings.rules.iter().map(|rule| rule.slug.as_str());
         let known: Vec<&str> = RULES.iter().map(|rule| rule.slug).chain(own).collect();
-        bail!("there is no rule {unknown:?}; rules are {}", known.join(", "));
+        return Err(Usage(word::unknown("rule", unknown, &known)).into());
     }
     settings.silenced.extend(args.silence.iter().cloned());
     let format = match args {
@@ -95,7 +97,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         views,
         jobs: args.together.then(Vec::new),
         first: true,
-        inputs: Inputs::find(&args.reading.logs)?,
+        inputs: Inputs::find(&args.named()?)?,
         stored: Vec::new(),
         list: None,
         whole: true,
@@ -109,6 +111,17 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
 }
 
 impl Args {
+    /// What was named, or the last run.
+    fn named(&self) -> Result<Vec<String>> {
+        if !self.reading.logs.is_empty() {
+            return Ok(self.reading.logs.clone());
+        }
+        match last::find() {
+            Some(log) => Ok(vec![log.to_string_lossy().into_owned()]),
+            None => bail!("there is no last run; netra run -- COMMAND makes one"),
+        }
+    }
+
     /// Loads jobs that are stored.
     #[cfg(feature = "store")]
     fn stored(&self, words: &[String], face: &mut Face, outcome: &mut Outcome) -> Result<()> {

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use netra_darshan::Log;
 use netra_darshan::section::Attendance;
-use netra_event::Bytes;
 use netra_event::roll::Absence;
+use netra_event::{Bytes, Setting};
 use netra_show::run::{self, Run};
 use netra_stream::job::{Job, Name, Target, Written};
 use netra_stream::memory;
@@ -23,11 +23,11 @@ use super::reading::Told;
 use crate::collect::{Found, Pieces};
 use crate::doctor::{self, Level, Start};
 use crate::launch::child::{self, End};
-use crate::launch::library;
 use crate::launch::live::{self, Live};
 #[cfg(feature = "serve")]
 use crate::launch::page;
-use crate::surroundings;
+use crate::launch::{haven, library};
+use crate::{last, sentence, setting, surroundings, word};
 
 const EXAMPLES: &str = "\
 Everything behind -- is the command. Its output, signals and exit code are its own; netra speaks on
@@ -51,17 +51,17 @@ pub(crate) struct Args {
     /// Count, but do not trace every call
     #[arg(long, conflicts_with = "trace_budget")]
     no_trace: bool,
-    /// Memory for the trace of each process [default: 64MiB, less where there is little memory]
-    #[arg(long, value_name = "SIZE", value_parser = size)]
-    trace_budget: Option<String>,
+    /// Memory for the trace of each process, 64KiB to 16GiB [default: 64MiB, less where there is little memory]
+    #[arg(long, value_name = "SIZE", value_parser = word::trace_budget, allow_negative_numbers = true)]
+    trace_budget: Option<Bytes>,
     /// Leave out files whose path begins with this
     #[arg(long, value_name = "PATH")]
     exclude: Vec<PathBuf>,
     /// Record files whose path begins with this, though they are left out otherwise
     #[arg(long, value_name = "PATH")]
     include: Vec<PathBuf>,
-    /// Only these modules (POSIX,STDIO), or all but these (-STDIO)
-    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
+    /// Only these layers or modules (posix,stdio), or all but these (-stdio)
+    #[arg(long = "layer", alias = "modules", value_name = "LIST", value_parser = word::recorded, allow_hyphen_values = true)]
     modules: Option<String>,
     /// Read the trace while the command runs, so that no event is dropped because its memory is full,
     /// and show it on a page. The job is kept in the store, too
@@ -82,16 +82,19 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     except: Vec<String>,
     /// How long processes that outlive the command are waited for
-    #[arg(long, value_name = "TIME", value_parser = time, default_value = "2s")]
+    #[arg(long, value_name = "TIME", value_parser = word::patience, default_value = "2s")]
     wait: Duration,
     /// Say nothing unless something goes wrong
     #[arg(short, long)]
     quiet: bool,
+    /// The same as --format json
+    #[arg(long, hide = true, conflicts_with = "format")]
+    json: bool,
     /// How to speak when it has ended; JSON is one line on standard error, the last one
     #[arg(long, value_enum, default_value = "text", value_name = "FORMAT")]
     format: Told,
     /// The command and its arguments
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(required = true, trailing_var_arg = true)]
     command: Vec<OsString>,
 }
 
@@ -99,34 +102,6 @@ pub(crate) struct Args {
 const BUDGET: u64 = 64 << 20;
 /// What it may take even where little is free.
 const BUDGET_LEAST: u64 = 1 << 20;
-
-/// A size with its unit, checked here so that a slip is told before the command runs.
-fn size(text: &str) -> Result<String, String> {
-    let at = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(at);
-    let known = ["B", "kB", "MB", "GB", "KiB", "MiB", "GiB"].contains(&unit.trim());
-    if number.parse::<u64>().is_ok() && known {
-        Ok(text.to_owned())
-    } else {
-        Err("a size needs a unit, such as 64MiB".to_owned())
-    }
-}
-
-/// A time with its unit.
-fn time(text: &str) -> Result<Duration, String> {
-    let at = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(at);
-    let millis = match unit.trim() {
-        "ms" => 1,
-        "s" => 1_000,
-        "min" => 60_000,
-        _ => return Err("a time needs a unit, such as 2s".to_owned()),
-    };
-    let number = number.parse::<u64>().ok().and_then(|number| number.checked_mul(millis));
-    number
-        .map(Duration::from_millis)
-        .ok_or_else(|| "a time is a number with its unit, such as 2s".to_owned())
-}
 
 /// A pattern of programs. A path is made absolute, as the library sees it.
 fn pattern(text: &str) -> Result<String, String> {
@@ -142,15 +117,19 @@ fn pattern(text: &str) -> Result<String, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let target = surroundings::target(args.log_file.as_deref(), args.log_dir.as_deref())?;
-    if let Target::File(path) = &target
-        && path.exists()
-    {
-        bail!("{} exists already; choose another name for the log", path.display());
-    }
-    let pieces = Pieces::prepare(&target)?;
     let mut command = Command::new(&args.command[0]);
     command.args(&args.command[1..]);
+    if let Some(setting) = surroundings::left_out() {
+        if !args.quiet {
+            eprintln!("netra: {setting}: nothing is recorded");
+        }
+        return args.plainly(&mut command);
+    }
+    let prepared = haven::prepare(args.log_file.as_deref(), args.log_dir.as_deref());
+    let Some((target, pieces)) = prepared else { return args.plainly(&mut command) };
+    for unknown in doctor::unknown_settings() {
+        eprintln!("netra: {unknown}");
+    }
     let about = doctor::start(&args.command[0]);
     let recording = args.prepare(&mut command, &pieces, &about);
     #[cfg(feature = "store")]
@@ -159,7 +138,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let start = || Live::start(&pieces, args.page.clone().quietly(args.quiet));
     #[cfg(not(feature = "serve"))]
     let start = || Live::start(&pieces);
-    let live = (recording && args.live).then(start).transpose()?;
+    let live = (recording && args.live).then(start).transpose().unwrap_or_else(|error| {
+        // Nobody would read what is recorded for a reader.
+        command.env_remove("NETRA_STREAM").env_remove("NETRA_LOSSLESS");
+        eprintln!("netra: it cannot be watched live: {}", sentence::of(&error));
+        None
+    });
     match child::run(&mut command)? {
         End::NotStarted(code, error) => {
             if let Some(live) = live {
@@ -182,7 +166,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
                 _ if !recording => {}
                 Ok(attendance) => args.clear(live.as_ref(), attendance.as_ref()),
                 // The command's exit code stays its own.
-                Err(error) => eprintln!("netra: {error:#}"),
+                Err(error) => eprintln!("netra: {}", sentence::of(&error)),
             }
             pieces.clear();
             Ok(child::end_like(status))
@@ -191,6 +175,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 }
 
 impl Args {
+    /// Runs the command as it is, without netra.
+    fn plainly(&self, command: &mut Command) -> Result<ExitCode> {
+        match child::run(command)? {
+            End::Ran(_, status) => Ok(child::end_like(status)),
+            End::NotStarted(code, error) => {
+                eprintln!("netra: {}: {error}", self.command[0].display());
+                Ok(ExitCode::from(code))
+            }
+        }
+    }
+
     /// Puts the library and the settings into the command's environment; false if there is no
     /// library, and the command then runs without it.
     fn prepare(&self, command: &mut Command, pieces: &Pieces, about: &Start) -> bool {
@@ -201,6 +196,7 @@ impl Args {
             );
             return false;
         };
+        command.envs(setting::for_the_library());
         let existing = env::var_os("LD_PRELOAD");
         // A program that would not start with it is started without, and said at the end.
         if about.absence != Some(Absence::OtherLibc) {
@@ -223,20 +219,21 @@ impl Args {
         command.env("NETRA_FILTERS", format!("{:02}", surroundings::filters()));
         if self.live {
             command.env("NETRA_STREAM", "on");
-            if env::var_os("NETRA_LOSSLESS").is_none() {
+            if setting::value(Setting::Lossless).is_none() {
                 command.env("NETRA_LOSSLESS", format!("{}B", 4 * budget(&pieces.segments)));
             }
         }
         if self.no_trace {
             command.env("NETRA_TRACE", "off");
         } else if let Some(budget) = &self.trace_budget {
-            command.env("NETRA_TRACE_BUDGET", budget);
-        } else if env::var_os("NETRA_TRACE_BUDGET").is_none() {
+            command.env("NETRA_TRACE_BUDGET", format!("{}B", budget.0));
+        } else if setting::value(Setting::TraceBudget).is_none() {
             command.env("NETRA_TRACE_BUDGET", format!("{}B", budget(&pieces.segments)));
         }
-        for (name, paths) in [("NETRA_EXCLUDE", &self.exclude), ("NETRA_INCLUDE", &self.include)] {
-            if let Some(list) = prefixes(env::var_os(name), paths) {
-                command.env(name, list);
+        for (name, paths) in [(Setting::Exclude, &self.exclude), (Setting::Include, &self.include)]
+        {
+            if let Some(list) = prefixes(setting::value(name), paths) {
+                command.env(name.variable(), list);
             }
         }
         if let Some(modules) = &self.modules {
@@ -308,6 +305,43 @@ impl Args {
         }
     }
 
+    /// Writes a job's log where it should be, or else where it can be, which is said.
+    fn place(&self, job: &Job, target: &Target, name: Name<'_>) -> Result<(Written, Run)> {
+        let to = |target: &Target| {
+            let mut summary = Run::leaving_out(&self.leaving_out());
+            let written = job.write(target, name, &mut |piece, number, log| {
+                summary.process(piece, number, log);
+            })?;
+            anyhow::Ok((written, summary))
+        };
+        let error = match to(target) {
+            Ok(done) => return Ok(done),
+            Err(error) => error,
+        };
+        for other in haven::instead(target) {
+            if let Ok((written, summary)) = to(&other) {
+                let (why, path) = (sentence::of(&error), written.path.display());
+                eprintln!("netra: {why}; the log is {path}");
+                return Ok((written, summary));
+            }
+        }
+        Err(error)
+    }
+
+    /// The settings that leave calls out.
+    fn leaving_out(&self) -> Vec<&'static str> {
+        let set = |setting: Setting| setting::value(setting).is_some();
+        [
+            ("--layer", self.modules.is_some()),
+            ("NETRA_MODULES", self.modules.is_none() && set(Setting::Modules)),
+            ("--exclude", !self.exclude.is_empty()),
+            ("NETRA_EXCLUDE", set(Setting::Exclude)),
+        ]
+        .into_iter()
+        .filter_map(|(name, is_set)| is_set.then_some(name))
+        .collect()
+    }
+
     /// Makes the log and speaks about it; who there was.
     fn finish(
         &self,
@@ -347,12 +381,14 @@ impl Args {
         }
         let log = Log::open(&written.path)?;
         let mut text = Vec::new();
-        if self.format == Told::Json {
+        if self.json || self.format == Told::Json {
+            last::remember(&written.path);
             summary.json(&mut text, &job, &log, &written.path)?;
         } else {
             let terminal = std::io::stderr().is_terminal() && env::var_os("NO_COLOR").is_none();
             summary.text(&mut text, &job, &log, terminal)?;
             run::place(&mut text, &written.path)?;
+            run::next(&mut text, (!last::remember(&written.path)).then_some(&written.path))?;
         }
         // Whoever closed standard error does not want to read it.
         drop(std::io::stderr().write_all(&text));
@@ -378,11 +414,7 @@ impl Args {
                 piece.kept = kept.map(Path::to_owned);
             }
             let job = Job::new(found.pieces.clone()).called(&found.roll);
-            let mut summary = Run::default();
-            let written = job.write(target, name, &mut |piece, number, log| {
-                summary.process(piece, number, log);
-            });
-            let written = written.with_context(|| {
+            let (written, summary) = self.place(&job, target, name).with_context(|| {
                 format!("the log can not be written; its parts are in {}", pieces.folder.display())
             })?;
             tries += 1;
@@ -422,15 +454,6 @@ fn prefixes(existing: Option<OsString>, paths: &[PathBuf]) -> Option<OsString> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_size_needs_its_unit() {
-        assert_eq!(size("64MiB").as_deref(), Ok("64MiB"));
-        assert_eq!(size("1 GB").as_deref(), Ok("1 GB"));
-        for wrong in ["64", "MiB", "-1MiB", "64MB2", ""] {
-            assert!(size(wrong).is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn lists_of_paths_grow() {

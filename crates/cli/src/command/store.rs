@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use netra_event::Bytes;
+use netra_store::Store;
 use netra_store::maintain::{Compacted, LINGER, Problem};
 use netra_store::schema::TABLES;
-use netra_store::{Place, Store};
 use netra_stream::daemon;
 
 use crate::output;
@@ -23,7 +23,7 @@ Examples:
   netra store restore                            rows set aside while a table was damaged enter it
   netra store compact                            put small files together
   netra store expire events --keep 30d           rows older than that go
-  netra store expire events --limit 100GiB       the oldest days go until it fits";
+  netra store expire events --size 100GiB       the oldest days go until it fits";
 
 /// What to do with which store.
 #[derive(Debug, clap::Args)]
@@ -66,7 +66,7 @@ enum What {
         #[arg(long, value_name = "TIME", value_parser = daemon::duration, required_unless_present = "limit")]
         keep: Option<Duration>,
         /// The oldest go until the table is no longer than this, such as 100GiB
-        #[arg(long, value_name = "SIZE", value_parser = daemon::size)]
+        #[arg(long = "size", alias = "limit", value_name = "SIZE", value_parser = daemon::size)]
         limit: Option<u64>,
     },
 }
@@ -75,10 +75,7 @@ enum What {
 const WRONG: u8 = 1;
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let place = match &args.store {
-        Some(text) => Place::parse(text)?,
-        None => Place::usual()?,
-    };
+    let place = crate::stored::place(args.store.as_deref())?;
     let store = Store::open(place)?;
     let runtime = tokio::runtime::Runtime::new().context("starting the runtime")?;
     let mut out = output::standard()?;

@@ -7,13 +7,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
 use netra_stream::batch::{Batch, Message, Payload};
-use netra_stream::render::{self, Form, Live, Render};
+use netra_stream::render::{self, Call, Form, Live, Render};
 use netra_stream::sample::Sample;
 use netra_stream::topic::{self, Received, Subscriber, Wish};
 
 use super::calling::Calling;
 use crate::outcome::Outcome;
 use crate::output::{self, Output};
+use crate::word;
 
 const EXAMPLES: &str = "\
 The tag io gives the events of recorded processes, metrics what nodes sample and servers publish, and
@@ -21,14 +22,16 @@ any other tag what was published under it; TAG* gives all that begin so. Whoever
 misses something, is told how much, and holds nobody back.
 
 Examples:
-  netra subscribe io --as connector-json
+  netra subscribe io --format connector-json
   netra subscribe 'site.*'
-  netra subscribe metrics --count 100 -o metrics.jsonl";
+  netra subscribe metrics --limit 100 -o metrics.jsonl
+  netra subscribe io --for 30s";
 
 /// How what comes is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum As {
     /// One JSON object a line, whatever it is
+    #[value(alias = "jsonl")]
     JsonLines,
     /// For io: the Darshan-LDMS connector's JSON message
     ConnectorJson,
@@ -46,14 +49,20 @@ pub(crate) struct Args {
     #[arg(value_parser = wish)]
     tag: String,
     /// How to write it
-    #[arg(long = "as", value_enum, value_name = "FORM", default_value = "json-lines")]
+    #[arg(
+        long = "format",
+        alias = "as",
+        value_enum,
+        value_name = "FORMAT",
+        default_value = "json-lines"
+    )]
     form: As,
     /// End after so many events, messages or samples
-    #[arg(long, value_name = "NUMBER")]
-    count: Option<u64>,
-    /// End after so many seconds
-    #[arg(long, value_name = "SECONDS")]
-    seconds: Option<f64>,
+    #[arg(short = 'n', long, alias = "count", value_name = "N", allow_negative_numbers = true)]
+    limit: Option<u64>,
+    /// End after this time, such as 30s
+    #[arg(long = "for", alias = "seconds", value_name = "TIME", value_parser = word::duration, allow_negative_numbers = true)]
+    time: Option<Duration>,
     /// Where to write; - is standard output
     #[arg(short, long, default_value = "-", value_name = "FILE")]
     output: PathBuf,
@@ -74,8 +83,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         (As::Plain, false) => Form::JsonLines,
         (_, false) => bail!("only the tag io has the connector's messages"),
     };
-    let seconds = args.seconds.map(Duration::try_from_secs_f64).transpose()?;
-    let deadline = seconds.map(|seconds| Instant::now() + seconds);
+    let deadline = args.time.map(|time| Instant::now() + time);
     let address = args.calling.address()?;
     let caller = args.calling.caller()?;
     let subscriber = Subscriber::connect(&address, &caller, "netra subscribe", &args.tag);
@@ -86,12 +94,13 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         live: Live::default(),
         plain: args.form == As::Plain,
         lines: args.form == As::JsonLines,
+        limit: args.limit.unwrap_or(u64::MAX),
         written: 0,
         missed: 0,
     };
     face.render.begin(&mut face.out)?;
     face.out.flush()?;
-    let enough = |face: &Face| args.count.is_some_and(|count| face.written >= count);
+    let enough = |face: &Face| args.limit.is_some_and(|limit| face.written >= limit);
     while !enough(&face) && deadline.is_none_or(|deadline| Instant::now() < deadline) {
         match subscriber.receive().context("receiving")? {
             Received::Batch(batch) => {
@@ -120,6 +129,31 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     Ok(outcome)
 }
 
+/// The first calls of those that come, and no more.
+struct First<'a> {
+    render: &'a mut dyn Render,
+    left: u64,
+}
+
+impl Render for First<'_> {
+    fn begin(&mut self, out: &mut dyn io::Write) -> io::Result<()> {
+        self.render.begin(out)
+    }
+
+    fn call(&mut self, out: &mut dyn io::Write, call: &Call<'_>) -> io::Result<bool> {
+        if self.left == 0 {
+            return Ok(false);
+        }
+        let written = self.render.call(out, call)?;
+        self.left -= u64::from(written);
+        Ok(written)
+    }
+
+    fn end(&mut self, out: &mut dyn io::Write) -> io::Result<()> {
+        self.render.end(out)
+    }
+}
+
 /// Writes what comes.
 struct Face {
     out: Output,
@@ -128,6 +162,8 @@ struct Face {
     plain: bool,
     /// Whether gaps are told among what comes.
     lines: bool,
+    /// No more than these are written, though a frame brings more.
+    limit: u64,
     written: u64,
     missed: u64,
 }
@@ -146,7 +182,9 @@ impl Face {
             }
             Ok(Some(_)) => {
                 let image = subscriber.image(&batch.head.producer);
-                let told = self.live.batch(batch, image, &mut *self.render, &mut self.out)?;
+                let left = self.limit.saturating_sub(self.written);
+                let render = &mut First { render: &mut *self.render, left };
+                let told = self.live.batch(batch, image, render, &mut self.out)?;
                 self.written += told.written;
                 self.missing(told.missing)?;
                 if let Ok(Some(Payload::Ledger(account))) = batch.payload()

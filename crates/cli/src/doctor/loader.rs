@@ -9,6 +9,7 @@ use rustix::fs::StatVfsMountFlags;
 use super::program::{Elf, NATIVE};
 use super::{Finding, bad, good, note};
 use crate::launch::library;
+use crate::version;
 
 pub(super) fn examine() -> Vec<Finding> {
     let mut findings = vec![the_library()];
@@ -39,7 +40,20 @@ fn the_library() -> Finding {
         Some(elf) if elf.machine != NATIVE => {
             bad(format!("{shown} is for {}, this machine is {NATIVE}", elf.machine))
         }
-        Some(_) => good(format!("library {shown}")),
+        Some(_) => versions(&path),
+    }
+}
+
+/// Whether library and program belong together.
+fn versions(path: &Path) -> Finding {
+    let shown = path.display();
+    match version::of_library(path) {
+        Some(found) if found == version::fitting() => good(format!("library {shown} ({found})")),
+        Some(found) => bad(format!(
+            "library {shown} is {found}, this program {}: take both from one build",
+            version::fitting()
+        )),
+        None => note(format!("library {shown} does not say its version: it may be an older one")),
     }
 }
 

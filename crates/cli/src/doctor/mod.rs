@@ -6,7 +6,7 @@ mod place;
 mod program;
 mod setting;
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 
 pub(crate) use program::{Start, start};
 
@@ -45,13 +45,19 @@ pub(crate) fn program(command: &OsStr) -> Vec<Finding> {
     program::examine(command)
 }
 
-/// Looks at everything; at a command too if there is one.
-pub(crate) fn examine(command: Option<&OsStr>) -> Vec<Finding> {
+/// Variables that look like settings and are none, each in a sentence.
+pub(crate) fn unknown_settings() -> Vec<String> {
+    setting::unknown(std::env::vars_os())
+}
+
+/// Looks at everything; at a command too if there is one, and at what a launcher starts.
+pub(crate) fn examine(command: &[OsString]) -> Vec<Finding> {
     let mut findings = Vec::new();
     findings.extend(loader::examine());
     findings.extend(place::examine());
     findings.extend(setting::examine(std::env::vars_os()));
     findings.extend(clock::examine());
-    findings.extend(command.map(program::examine).unwrap_or_default());
+    findings.extend(command.first().map(|first| program::examine(first)).unwrap_or_default());
+    findings.extend(program::launched(command));
     findings
 }

@@ -38,6 +38,9 @@ pub(super) fn examine() -> Vec<Finding> {
 /// Whether a folder, or the first one above it that is there, can be written.
 fn folder(what: &str, path: &Path, own: bool) -> Finding {
     let there: PathBuf = path.ancestors().find(|path| path.exists()).unwrap_or(path).to_owned();
+    if let Some(temporary) = missing(path) {
+        return bad(format!("{what}: TMPDIR is {}, which is not there", temporary.display()));
+    }
     let shown = path.display();
     if let Err(error) = tempfile::tempfile_in(&there) {
         return bad(format!("{what}: {} can not be written: {error}", there.display()));
@@ -52,6 +55,13 @@ fn folder(what: &str, path: &Path, own: bool) -> Finding {
         Some(free) => good(format!("{what} in {shown}, {} free", Bytes(free))),
         None => good(format!("{what} in {shown}")),
     }
+}
+
+/// The folder for temporary files, if a path is in it and it is not there: the library would make its own in
+/// it, and nobody else would find that.
+fn missing(path: &Path) -> Option<PathBuf> {
+    let temporary = PathBuf::from(std::env::var_os("TMPDIR")?);
+    (path.starts_with(&temporary) && !temporary.exists()).then_some(temporary)
 }
 
 /// The folder of segments belongs to the user alone.

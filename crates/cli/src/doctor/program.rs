@@ -9,6 +9,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use netra_event::roll::Absence;
+use netra_stream::source::is_launcher;
 use object::elf;
 use object::read::elf::{Dyn as _, ElfFile64, FileHeader as _, ProgramHeader as _};
 use object::{Endianness, FileKind};
@@ -140,21 +141,55 @@ fn has_other_rights(path: &Path, mode: u32) -> bool {
 pub(super) fn examine(command: &OsStr) -> Vec<Finding> {
     let shown = command.display();
     match find(command, env::var_os("PATH")) {
-        None => vec![bad(format!("{shown}: command not found"))],
+        None => vec![bad(format!("{shown}: {}", why_not(command)))],
         Some(path) => follow(&path, 0),
+    }
+}
+
+/// Looks at what a launcher starts: the first of its words that is a program.
+pub(super) fn launched(command: &[OsString]) -> Vec<Finding> {
+    let Some((launcher, words)) = command.split_first() else { return Vec::new() };
+    if !is_launcher(launcher.as_bytes(), false) {
+        return Vec::new();
+    }
+    let is_option = |word: &OsString| word.as_bytes().starts_with(b"-");
+    let program = words.iter().filter(|word| !is_option(word)).find_map(|word| {
+        let found = find(word, env::var_os("PATH"))?;
+        fs::metadata(&found)
+            .is_ok_and(|file| file.permissions().mode() & 0o111 != 0)
+            .then_some(word)
+    });
+    match program {
+        Some(program) => examine(program),
+        None => vec![bad(format!(
+            "none of the words behind {} is a program that can be run",
+            launcher.display()
+        ))],
+    }
+}
+
+/// Why a word is no command.
+fn why_not(command: &OsStr) -> &'static str {
+    let here = fs::metadata(command);
+    let named = command.as_bytes().contains(&b'/');
+    match here {
+        Ok(about) if about.is_dir() => "is a folder",
+        Ok(about) if about.permissions().mode() & 0o111 == 0 => "is not executable (chmod +x)",
+        Ok(_) if !named => "is a file of this folder and no command; write ./ before it",
+        _ => "command not found",
     }
 }
 
 /// Where a command lies, as a shell looks for it.
 fn find(command: &OsStr, path: Option<OsString>) -> Option<PathBuf> {
     let plain = Path::new(command);
-    if command.as_bytes().contains(&b'/') {
-        return plain.is_file().then(|| plain.to_owned());
-    }
     let executable = |path: &PathBuf| {
         fs::metadata(path)
             .is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
     };
+    if command.as_bytes().contains(&b'/') {
+        return Some(plain.to_owned()).filter(executable);
+    }
     env::split_paths(&path?).map(|folder| folder.join(plain)).find(executable)
 }
 

@@ -5,59 +5,25 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
+use netra_event::{Setting, Value};
+use netra_stream::guess::nearest;
+
 use super::{Finding, bad, good, note};
-
-/// What a setting's value must be.
-#[derive(Clone, Copy)]
-enum Kind {
-    Number,
-    Path,
-    Size,
-    Switch,
-    Text,
-    Time,
-}
-
-/// Settings of the library and the program; in a file they are written small.
-const KNOWN: &[(&str, Kind)] = &[
-    ("CONFIG", Kind::Path),
-    ("DEBUG", Kind::Switch),
-    ("DISABLE", Kind::Switch),
-    ("EXCEPT", Kind::Text),
-    ("EXCLUDE", Kind::Text),
-    ("FILTERS", Kind::Number),
-    ("FINALIZE_WAIT", Kind::Time),
-    ("INCLUDE", Kind::Text),
-    ("JOB", Kind::Text),
-    ("LOG_DIR", Kind::Path),
-    ("LOG_DIR_LATER", Kind::Path),
-    ("LOG_FILE", Kind::Path),
-    ("LOG_TRACES", Kind::Size),
-    ("LOSSLESS", Kind::Size),
-    ("MODULES", Kind::Text),
-    ("ONLY", Kind::Text),
-    ("PLATFORM", Kind::Path),
-    ("PRELOAD", Kind::Path),
-    ("ROLL", Kind::Path),
-    ("SEGMENT_DIR", Kind::Path),
-    ("STORE", Kind::Text),
-    ("STREAM", Kind::Switch),
-    ("TRACE", Kind::Switch),
-    ("TRACE_BUDGET", Kind::Size),
-];
 
 pub(super) fn examine(variables: impl Iterator<Item = (OsString, OsString)>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut count = 0;
     for (name, value) in variables {
         let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
-        // What tests of netra use is not a setting.
-        let Some(key) = name.strip_prefix("NETRA_").filter(|key| !key.starts_with("TEST_")) else {
+        if !is_meant(&name) {
             continue;
-        };
+        }
         count += 1;
-        findings.extend(complaint(&name, key, &value));
-        if key == "CONFIG" {
+        match Setting::of_variable(name.as_bytes()) {
+            Some(setting) => findings.extend(complaint(&name, setting, &value)),
+            None => findings.push(note(stranger(&name))),
+        }
+        if name == Setting::Config.variable() {
             findings.extend(file(Path::new(value.as_ref())));
         }
     }
@@ -67,25 +33,41 @@ pub(super) fn examine(variables: impl Iterator<Item = (OsString, OsString)>) -> 
     findings
 }
 
-fn complaint(name: &str, key: &str, value: &str) -> Option<Finding> {
-    let Some((_, kind)) = KNOWN.iter().find(|(known, _)| known.eq_ignore_ascii_case(key)) else {
-        return Some(note(format!("{name} is not a setting of netra")));
-    };
-    let wanted = match kind {
-        Kind::Number if value.parse::<u64>().is_err() => "a whole number",
-        Kind::Path if !value.starts_with('/') => "an absolute path",
-        Kind::Size if !is_size(value) => "a size with its unit, such as 64MiB",
-        Kind::Switch if !is_switch(value) => "on or off",
-        Kind::Time if !is_number_of(value, &["ms", "s", "min"]) => {
+/// Variables that look like settings and are none.
+pub(super) fn unknown(variables: impl Iterator<Item = (OsString, OsString)>) -> Vec<String> {
+    let names = variables.map(|(name, _)| name.to_string_lossy().into_owned());
+    let strange = |name: &String| is_meant(name) && Setting::of_variable(name.as_bytes()).is_none();
+    let mut says: Vec<String> = names.filter(strange).map(|name| stranger(&name)).collect();
+    says.sort();
+    says
+}
+
+/// Whether a variable looks like a setting; what tests of netra use is none.
+fn is_meant(name: &str) -> bool {
+    (name == Setting::Netra.variable() || name.starts_with("NETRA_"))
+        && !name.starts_with("NETRA_TEST_")
+}
+
+fn stranger(name: &str) -> String {
+    let known = Setting::ALL.iter().map(|setting| setting.variable());
+    match nearest(name, known.filter(|known| *known != Setting::Netra.variable())) {
+        Some(meant) => format!("{name} is not a setting of netra; did you mean {meant}?"),
+        None => format!("{name} is not a setting of netra; netra settings lists them"),
+    }
+}
+
+fn complaint(name: &str, setting: Setting, value: &str) -> Option<Finding> {
+    let wanted = match setting.value() {
+        Value::Number if value.parse::<u64>().is_err() => "a whole number",
+        Value::Path if !value.starts_with('/') => "an absolute path",
+        Value::Size if !is_size(value) => "a size with its unit, such as 64MiB",
+        Value::Switch if netra_event::switch(value.as_bytes()).is_none() => "on or off",
+        Value::Time if !is_number_of(value, &["ms", "s", "min"]) => {
             "a time with its unit, such as 60s"
         }
         _ => return None,
     };
     Some(bad(format!("{name}: {value:?} is not {wanted}; the default is used")))
-}
-
-fn is_switch(value: &str) -> bool {
-    ["1", "on", "true", "yes", "0", "off", "false", "no", ""].contains(&value)
 }
 
 fn is_size(value: &str) -> bool {
@@ -118,7 +100,11 @@ fn file(path: &Path) -> Vec<Finding> {
             None => findings.push(bad(format!("{place}: not of the form key = value"))),
             Some((key, value)) => {
                 let (key, value) = (key.trim(), value.trim().trim_matches('"'));
-                findings.extend(complaint(&format!("{place}: {key}"), key, value));
+                let named = format!("{place}: {key}");
+                match Setting::of_key(key.as_bytes()) {
+                    Some(setting) => findings.extend(complaint(&named, setting, value)),
+                    None => findings.push(note(format!("{named} is not a setting of netra"))),
+                }
             }
         }
     }
@@ -147,9 +133,21 @@ mod tests {
             &[("NETRA_TRACE_BUDGET", "8"), ("NETRA_BUDGET", "8MiB"), ("NETRA_LOG_DIR", "here")],
             &[
                 "NETRA_TRACE_BUDGET: \"8\" is not a size with its unit, such as 64MiB; the default is used",
-                "NETRA_BUDGET is not a setting of netra",
+                "NETRA_BUDGET is not a setting of netra; netra settings lists them",
                 "NETRA_LOG_DIR: \"here\" is not an absolute path; the default is used",
             ],
+        );
+    }
+
+    #[test]
+    fn a_slip_of_the_pen_is_told_from_a_stranger() {
+        let names = ["NETRA_STRANGE_THING", "NETRA_EXLUDE", "NETRAX", "NETRA", "NETRA_TEST_LONG"];
+        assert_eq!(
+            unknown(names.iter().map(|name| (name.into(), "1".into()))),
+            [
+                "NETRA_EXLUDE is not a setting of netra; did you mean NETRA_EXCLUDE?",
+                "NETRA_STRANGE_THING is not a setting of netra; netra settings lists them",
+            ]
         );
     }
 

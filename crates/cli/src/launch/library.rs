@@ -4,6 +4,10 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use netra_event::Setting;
+
+use crate::setting;
+
 /// The library's file.
 pub(crate) const NAME: &str = "libnetra_preload.so";
 
@@ -14,7 +18,7 @@ const BESIDE: &[&str] =
 
 /// Finds the library: where `NETRA_PRELOAD` says, else near the program.
 pub(crate) fn find() -> Option<PathBuf> {
-    if let Some(given) = env::var_os("NETRA_PRELOAD") {
+    if let Some(given) = setting::value(Setting::Preload) {
         return Some(PathBuf::from(given)).filter(|path| path.is_file());
     }
     let program = env::current_exe().ok()?;

@@ -3,6 +3,7 @@
 #[cfg(feature = "serve")]
 pub(crate) mod alarm;
 pub(crate) mod child;
+pub(crate) mod haven;
 pub(crate) mod library;
 pub(crate) mod live;
 #[cfg(feature = "serve")]

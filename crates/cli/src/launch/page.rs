@@ -17,7 +17,7 @@ use netra_stream::clock::Clock;
 use netra_stream::daemon::Sinks;
 use netra_stream::stop::Stop;
 
-use crate::{settings, surroundings};
+use crate::{settings, surroundings, word};
 
 /// The sink's name.
 const SINK: &str = "page";
@@ -30,9 +30,9 @@ pub(crate) struct Wish {
     /// Where the live page is served
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", requires = "live")]
     live_address: SocketAddr,
-    /// Serve the live page so many seconds longer than the command runs
-    #[arg(long, value_name = "SECONDS", requires = "live")]
-    live_for: Option<f64>,
+    /// Serve the live page so much longer than the command runs, such as 30s
+    #[arg(long, value_name = "TIME", requires = "live", value_parser = word::duration, allow_negative_numbers = true)]
+    live_for: Option<Duration>,
     /// Open the live page in a browser, where there is a screen
     #[arg(long, requires = "live")]
     live_open: bool,
@@ -79,8 +79,7 @@ impl Page {
         let thread = std::thread::Builder::new()
             .name("netra-doctor".to_owned())
             .spawn(move || working.run(&until))?;
-        let longer = wish.live_for.map(Duration::try_from_secs_f64).transpose();
-        let longer = longer.context("--live-for")?.unwrap_or_default();
+        let longer = wish.live_for.unwrap_or_default();
         let page = Page { doctor, server, stop, thread, longer, quiet: wish.quiet };
         Ok((page, vec![(SINK.to_owned(), Box::new(sink))]))
     }
@@ -138,7 +137,13 @@ fn serve(
             Some(server)
         }
         Err(error) => {
-            eprintln!("netra: there is no live page: {error:#}");
+            let open = wish.live_address.ip();
+            let hint = if open.is_loopback() || wish.live_unencrypted {
+                ""
+            } else {
+                "; --live-unencrypted says so"
+            };
+            eprintln!("netra: there is no live page: {error:#}{hint}");
             None
         }
     }

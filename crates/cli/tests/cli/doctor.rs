@@ -111,3 +111,72 @@ fn places_and_settings_that_do_not_work_are_said() {
     assert!(bad[1].contains("can not be written"), "{text}");
     assert!(bad[2].contains("NETRA_TRACE: \"perhaps\" is not on or off"), "{text}");
 }
+
+#[test]
+fn a_folder_and_a_script_without_its_bit_are_told_from_what_is_not_there() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("folder")).expect("a folder");
+    place.file("slow.py", b"print(1)\n");
+    for (word, says) in [
+        ("folder", "BAD   folder: is a folder"),
+        ("./slow.py", "BAD   ./slow.py: is not executable (chmod +x)"),
+        ("slow.py", "BAD   slow.py: is not executable (chmod +x)"),
+        ("no-such-command", "BAD   no-such-command: command not found"),
+    ] {
+        assert_eq!(last(&place, Path::new(word), 1), says);
+    }
+}
+
+#[test]
+fn a_line_that_run_takes_is_looked_at_with_what_its_launcher_starts() {
+    let place = Place::new();
+    let launcher = place.file("mpirun", b"#!/bin/sh\n");
+    fs::set_permissions(&launcher, fs::Permissions::from_mode(0o755)).expect("a mode");
+    let program = program(&place, 0o4755, |_| {});
+    let launcher = launcher.to_str().expect("a plain name");
+    let done =
+        doctor(&place, &["--", launcher, "-n", "4", program.to_str().expect("a plain name")]);
+    assert_eq!(done.code, 1);
+    assert!(
+        done.text().ends_with("is not recorded\n")
+            || done.text().contains("runs with other rights"),
+        "{}",
+        done.text()
+    );
+    let done = doctor(&place, &[launcher, "-n", "4", "./nothing"]);
+    assert!(done.text().contains("none of the words behind"), "{}", done.text());
+}
+
+#[test]
+fn a_library_of_another_build_is_bad() {
+    let place = Place::new();
+    // An object of this machine that says what it is behind its end, where nothing is loaded.
+    let bent = |version: &str| {
+        let mut bytes = fs::read("/usr/bin/true").expect("a program");
+        bytes.extend(format!("netra: library {version}: recording").bytes());
+        place.file("library.so", &bytes)
+    };
+    for (version, begins) in
+        [("0.0.1, segments 9", "BAD   library "), ("0.1.0, segments 1", "ok    library ")]
+    {
+        let mut command = place.command(&["doctor"]);
+        command.env("NETRA_PRELOAD", bent(version)).env("XDG_DATA_HOME", place.path("data"));
+        let done = command.output().expect("netra starts");
+        let text = String::from_utf8(done.stdout).expect("text");
+        assert!(text.starts_with(begins) && text.contains(version), "{text}");
+    }
+}
+
+#[test]
+fn doctor_looks_and_makes_nothing() {
+    let place = Place::new();
+    let mut command = place.command(&["doctor"]);
+    let gone = place.path("gone");
+    command
+        .env("TMPDIR", &gone)
+        .env("NETRA_PRELOAD", "/usr/bin/true")
+        .env("HOME", place.path("home"));
+    let text = String::from_utf8(command.output().expect("netra starts").stdout).expect("text");
+    assert!(text.contains(&format!("TMPDIR is {}, which is not there", gone.display())), "{text}");
+    assert!(!gone.exists() && !place.path("home").exists());
+}

@@ -154,10 +154,18 @@ fn layers_kinds_files_ranks_and_times_narrow_the_events() {
     assert_eq!(count(&[]), 10);
     assert_eq!(count(&["--kind", "write,sync"]), 6);
     assert_eq!(count(&["--kind", "write", "--rank", "1"]), 2);
-    assert_eq!(count(&["--layer", "mpi-io"]), 0);
+    assert_eq!(count(&["--rank", "0-3,7"]), 10);
+    assert_eq!(count(&["--file", "/scratch/o*"]), 10);
     assert_eq!(count(&["--path", "/scratch/o*"]), 10);
-    assert_eq!(count(&["--path", "/scratch/o"]), 0);
-    assert_eq!(count(&["--failed"]), 0);
+    let nothing = |words: &[&str], says: &str| {
+        let done = place.netra(&[&["export", "one", "two"], words].concat());
+        assert_eq!((done.code, done.text()), (1, ""), "{words:?}");
+        assert_eq!(done.err, format!("netra: {says}\n"), "{words:?}");
+    };
+    nothing(&["--layer", "mpiio"], "no call matches what was asked for");
+    nothing(&["--file", "/scratch/o"], "no call matches what was asked for");
+    nothing(&["--failed"], "no call matches what was asked for");
+    nothing(&["--rank", "99"], "there is no rank 99; ranks are 0 to 1");
     let done = place.netra(&["export", "one", "--kind", "scribble"]);
     assert_eq!(done.code, 64);
     assert!(

@@ -30,3 +30,4 @@ mod stored;
 mod topic;
 mod usage;
 mod whole;
+mod word;

@@ -157,7 +157,7 @@ fn the_library_and_the_settings_are_in_the_commands_environment() {
     assert!(list == format!("{given}:{given}") || list == format!("{given}:{path}"), "{list}");
     assert_eq!(value("NETRA_EXCLUDE").as_deref(), Some("/x:/a:/b"));
     assert_eq!(value("NETRA_MODULES").as_deref(), Some("-STDIO"));
-    assert_eq!(value("NETRA_TRACE_BUDGET").as_deref(), Some("2MiB"));
+    assert_eq!(value("NETRA_TRACE_BUDGET").as_deref(), Some("2097152B"));
     assert_eq!(value("NETRA_LOG_FILE"), None);
     assert!(value("NETRA_JOB").unwrap().starts_with("mine."));
     let folder = value("NETRA_LOG_DIR").unwrap();
@@ -174,13 +174,92 @@ fn without_the_library_the_command_runs_anyway() {
 }
 
 #[test]
-fn a_log_that_exists_is_not_overwritten_and_the_command_not_started() {
+fn a_log_that_exists_is_not_overwritten_and_the_command_runs() {
     let place = Place::with_example();
     let done = run(&place, &["--log-file", "wave.darshan", "--", "touch", "ran"]);
-    assert_eq!(done.status.code(), Some(2));
-    assert!(text(&done.stderr).contains("wave.darshan exists already"), "{done:?}");
-    assert!(!place.path("ran").exists());
-    let done = run(&place, &["--trace-budget", "64", "--", "touch", "ran"]);
-    assert_eq!(done.status.code(), Some(64));
-    assert!(!place.path("ran").exists());
+    assert_eq!(done.status.code(), Some(0));
+    let shown = place.path("wave.darshan").display().to_string();
+    let said = format!("netra: {shown} exists already; the log goes to {shown}.2\n");
+    assert!(text(&done.stderr).starts_with(&said), "{done:?}");
+    assert!(place.path("ran").exists());
+    assert_eq!(fs::read(place.path("wave.darshan")).unwrap(), crate::netra::example());
+}
+
+#[test]
+fn a_folder_that_can_not_be_written_does_not_stop_the_command() {
+    let place = Place::new();
+    let temporary = place.path("temporary");
+    fs::create_dir(&temporary).unwrap();
+    let uid = rustix::process::geteuid().as_raw();
+    let own = temporary.join(format!("netra-logs-{uid}"));
+    // No home, one that nobody can write, and a file in the place of a folder.
+    for home in [None, Some("/proc"), Some("/dev/null")] {
+        let mut command = netra(&place, &["--", "touch", "ran"]);
+        command.env_remove("XDG_DATA_HOME").env_remove("HOME").env("TMPDIR", &temporary);
+        if let Some(home) = home {
+            command.env("HOME", home);
+        }
+        let done = command.output().unwrap();
+        assert_eq!(done.status.code(), Some(0), "{home:?}: {done:?}");
+        let said = text(&done.stderr).lines().next().unwrap().to_owned();
+        let goes = format!("; the log goes to {}", own.display());
+        assert!(said.starts_with("netra: ") && said.ends_with(&goes), "{said}");
+        fs::remove_file(place.path("ran")).unwrap();
+    }
+    let done = run(&place, &["--log-dir", "/proc/nothing", "--", "touch", "ran"]);
+    assert_eq!(done.status.code(), Some(0));
+    assert!(place.path("ran").exists());
+}
+
+#[test]
+fn netra_off_runs_the_command_as_it_is() {
+    let place = Place::new();
+    for (name, value, said) in [
+        ("NETRA", "off", "NETRA=off"),
+        ("NETRA", "0", "NETRA=off"),
+        ("NETRA_DISABLE", "1", "NETRA_DISABLE=1"),
+    ] {
+        let script = "echo ${LD_PRELOAD-nothing}; exit 3";
+        let done = netra(&place, &["--", "sh", "-c", script]).env(name, value).output().unwrap();
+        assert_eq!((done.status.code(), text(&done.stdout)), (Some(3), "nothing\n"));
+        assert_eq!(text(&done.stderr), format!("netra: {said}: nothing is recorded\n"));
+    }
+    assert!(!place.path("data").exists());
+}
+
+#[test]
+fn what_begins_with_a_dash_before_the_command_is_an_option() {
+    let place = Place::new();
+    for (words, hint) in [
+        (&["--no-trac", "--", "touch", "ran"] as &[&str], "'--no-trace'"),
+        (&["--Live", "touch", "ran"], "unexpected argument '--Live'"),
+        (&["-x", "touch", "ran"], "unexpected argument '-x'"),
+        (&["--trace-budget", "64", "--", "touch", "ran"], "such as 64MiB"),
+        (&["--trace-budget", "99999TiB", "touch", "ran"], "64KiB to 16GiB"),
+        (&["--trace-budget", "0", "touch", "ran"], "64KiB to 16GiB"),
+        (&["--trace-budget", "-5", "touch", "ran"], "64KiB to 16GiB"),
+        (&["--trace-budget", "1KiB", "touch", "ran"], "64KiB to 16GiB"),
+    ] {
+        let done = run(&place, words);
+        assert_eq!(done.status.code(), Some(64), "{words:?}: {done:?}");
+        assert!(text(&done.stderr).contains(hint), "{words:?}: {}", text(&done.stderr));
+        assert!(!place.path("ran").exists(), "{words:?}");
+    }
+    // Behind the command everything is the command's, with and without two dashes.
+    for words in [&["echo", "-x", "--live"] as &[&str], &["--", "echo", "-x", "--live"]] {
+        assert_eq!(text(&run(&place, words).stdout), "-x --live\n");
+    }
+}
+
+#[test]
+fn a_setting_that_nobody_knows_is_said_before_the_command_runs() {
+    let place = Place::new();
+    let done = netra(&place, &["true"]).env("NETRA_EXLUDE", "/a").output().unwrap();
+    assert_eq!(done.status.code(), Some(0));
+    assert!(
+        text(&done.stderr).starts_with(
+            "netra: NETRA_EXLUDE is not a setting of netra; did you mean NETRA_EXCLUDE?\n"
+        ),
+        "{done:?}"
+    );
 }

@@ -10,7 +10,7 @@ const LINE: usize = 100;
 const USER: usize = 8;
 
 /// Which jobs.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Jobs {
     /// Of this user, by name or number.
     pub user: Option<String>,
@@ -75,10 +75,10 @@ pub struct Events {
     pub job: String,
     /// Of these ranks.
     pub ranks: Vec<i64>,
-    /// Of this layer.
-    pub layer: Option<String>,
-    /// That do this.
-    pub op: Option<String>,
+    /// Of these layers.
+    pub layers: Vec<&'static str>,
+    /// That do one of these.
+    pub kinds: Vec<&'static str>,
     /// On files whose path contains this.
     pub file: Option<String>,
     /// That began at this time or later, as SQL writes times.
@@ -98,9 +98,11 @@ impl Events {
             let ranks: Vec<String> = self.ranks.iter().map(ToString::to_string).collect();
             all.push(format!("rank IN ({})", ranks.join(", ")));
         }
-        for (name, value) in [("layer", &self.layer), ("op", &self.op)] {
-            if let Some(value) = value {
-                all.push(format!("lower({name}) = {}", text(&value.to_lowercase())));
+        for (name, values) in [("layer", &self.layers), ("op", &self.kinds)] {
+            if !values.is_empty() {
+                let values: Vec<String> =
+                    values.iter().map(|value| text(&value.to_lowercase())).collect();
+                all.push(format!("lower({name}) IN ({})", values.join(", ")));
             }
         }
         if let Some(file) = &self.file {
@@ -118,13 +120,19 @@ impl Events {
         format!("SELECT {columns} FROM events{all} ORDER BY t, t_ns, rank, sequence{most}")
     }
 
-    /// When a job began, in microseconds since 1970.
-    pub async fn began(session: &Session, job: &str) -> ask::Result<i64> {
-        let sql = format!("SELECT CAST(min(t) AS BIGINT) FROM jobs WHERE job = job({})", text(job));
+    /// When a job began and ended, in nanoseconds since 1970.
+    pub async fn span(session: &Session, job: &str) -> ask::Result<(i64, i64)> {
+        let columns = "CAST(min(t) AS BIGINT), CAST(max(greatest(t, \"end\")) AS BIGINT)";
+        let sql = format!("SELECT {columns} FROM jobs WHERE job = job({})", text(job));
         let rows = session.ask(&sql).await?.collect().await?;
         let first = rows.iter().find(|batch| batch.num_rows() > 0);
         // A job that was found has a row, and every row has its time.
-        Ok(first.map_or(0, |batch| batch.column(0).as_primitive::<Int64Type>().value(0)))
+        let at = |column: usize| {
+            let micros =
+                first.map_or(0, |batch| batch.column(column).as_primitive::<Int64Type>().value(0));
+            micros.saturating_mul(1_000)
+        };
+        Ok((at(0), at(1)))
     }
 }
 
@@ -137,17 +145,6 @@ pub fn analyse(name: &str, parameters: &[String]) -> String {
         words.push_str(&text(parameter));
     }
     format!("SELECT * FROM analyse({words})")
-}
-
-/// A point in time, so many seconds after another in microseconds since 1970, as SQL reads it.
-#[must_use]
-pub fn after(began: i64, seconds: f64) -> String {
-    // Rounded to the microsecond, which is what the store's times have.
-    let point = began.saturating_add((seconds * 1e6).round() as i64);
-    match jiff::Timestamp::from_microsecond(point) {
-        Ok(time) => format!("{time:.6}"),
-        Err(_) => "9999-12-31T23:59:59Z".to_owned(),
-    }
 }
 
 /// A text as SQL quotes it.
@@ -182,18 +179,11 @@ mod tests {
     }
 
     #[test]
-    fn seconds_become_points_in_time() {
-        assert_eq!(after(1_763_000_000_000_000, 1.5), "2025-11-13T02:13:21.500000Z");
-        assert_eq!(after(0, -0.000_001), "1969-12-31T23:59:59.999999Z");
-        assert_eq!(after(i64::MAX, 1e300), "9999-12-31T23:59:59Z");
-    }
-
-    #[test]
     fn events_are_narrowed_by_everything_that_is_said() {
         let question = Events {
             job: "4711".to_owned(),
             ranks: vec![0, 3],
-            op: Some("Write".to_owned()),
+            kinds: vec!["write"],
             file: Some("ckpt".to_owned()),
             limit: Some(10),
             ..Events::default()

@@ -46,6 +46,18 @@ impl Settings {
     /// # Errors
     /// Everything that is wrong with it, a sentence each, beginning with its line.
     pub fn add(&mut self, text: &str) -> Result<(), Vec<String>> {
+        self.take(text, false)
+    }
+
+    /// Takes in what is for reports of a file that has more in it.
+    ///
+    /// # Errors
+    /// As for [`Settings::add`].
+    pub fn add_part(&mut self, text: &str) -> Result<(), Vec<String>> {
+        self.take(text, true)
+    }
+
+    fn take(&mut self, text: &str, among_others: bool) -> Result<(), Vec<String>> {
         let table = DeTable::parse(text).map_err(|error| {
             let line = error.span().map_or(1, |span| line_of(text, &span));
             vec![format!("line {line}: {}", error.message())]
@@ -61,6 +73,7 @@ impl Settings {
                 ("thresholds", _) => reader.says(value, "thresholds must be a table"),
                 ("rule", _) => reader.says(value, "rules are written as [[rule]]"),
                 ("servers", _) => reader.says(value, "servers must be a table"),
+                _ if among_others => {}
                 (other, _) => {
                     let known = "silence, thresholds, rule and servers are";
                     reader
@@ -69,7 +82,8 @@ impl Settings {
                 }
             }
         }
-        match table.get_ref().get("silence").map(|value| (value, value.get_ref())) {
+        let silence = if among_others { None } else { table.get_ref().get("silence") };
+        match silence.map(|value| (value, value.get_ref())) {
             Some((_, DeValue::Array(slugs))) => self.silence(slugs, &mut reader),
             Some((value, _)) => reader.says(value, "silence must be a list of rules"),
             None => {}

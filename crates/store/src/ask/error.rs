@@ -3,7 +3,7 @@
 use datafusion::common::{Column, SchemaError};
 use datafusion::error::DataFusionError;
 
-use super::guess::nearest;
+use netra_stream::guess::nearest;
 
 /// What is wrong with a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -20,7 +20,6 @@ mod error;
 mod function;
 mod ground;
 mod guard;
-mod guess;
 mod job;
 mod name;
 mod right;

@@ -1,5 +1,6 @@
 //! Some of the calls, when not all are wanted.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use netra_event::{Kind, Layer, Nanos};
@@ -60,6 +61,17 @@ pub struct Chosen<'a> {
     pub only: &'a Only,
     /// How.
     pub render: &'a mut dyn Render,
+    /// Calls that were wanted.
+    pub kept: u64,
+    /// The ranks of all calls, wanted or not.
+    pub ranks: BTreeSet<i64>,
+}
+
+impl<'a> Chosen<'a> {
+    /// Renders the wanted calls so.
+    pub fn new(only: &'a Only, render: &'a mut dyn Render) -> Chosen<'a> {
+        Chosen { only, render, kept: 0, ranks: BTreeSet::new() }
+    }
 }
 
 impl Render for Chosen<'_> {
@@ -68,7 +80,16 @@ impl Render for Chosen<'_> {
     }
 
     fn call(&mut self, out: &mut dyn Write, call: &Call<'_>) -> io::Result<bool> {
-        if self.only.has(call) { self.render.call(out, call) } else { Ok(false) }
+        if !self.only.ranks.is_empty()
+            && let Some(rank) = call.about.rank
+        {
+            self.ranks.insert(rank.0);
+        }
+        if !self.only.has(call) {
+            return Ok(false);
+        }
+        self.kept += 1;
+        self.render.call(out, call)
     }
 
     fn end(&mut self, out: &mut dyn Write) -> io::Result<()> {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value as Json, json};
 
 use super::super::error::{Error, Kind};
-use super::super::guess::nearest;
 use super::value::Type;
+use netra_stream::guess::nearest;
 
 /// What a module declares.
 #[derive(Debug)]

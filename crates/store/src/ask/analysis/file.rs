@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use super::super::error::{Error, Kind};
-use super::super::guess::nearest;
+use netra_stream::guess::nearest;
 
 /// A module's text is small.
 const LARGEST: u64 = 1 << 20;

@@ -1,10 +1,8 @@
 //! What was probably meant: the known name that is nearest to a wrong one.
 
 /// The nearest of the names, if any is near enough to be worth saying.
-pub(super) fn nearest<'a>(
-    wrong: &str,
-    names: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wrong = wrong.to_lowercase();
     let is_part = |name: &str| {
         let name = name.to_lowercase();
