@@ -63,6 +63,7 @@ fn dlopen_and_deepbind() {
     let plugin = Program::c("plugin").library().unwrap().display().to_string();
     check(&Case::of(Program::c("dlopen")).arg(&plugin));
     check(&Case::of(Program::c("deepbind")).arg(&plugin));
+    check(&Case::of(Program::c("dlopen_name")).arg(&plugin));
 }
 
 #[test]

@@ -386,6 +386,7 @@ pub unsafe extern "C" fn dlopen() -> *mut c_void {
     naked_asm!(
         "stp x29, x30, [sp, #-32]!",
         "stp x0, x1, [sp, #16]",
+        "mov x1, x30",
         "bl {choose}",
         "mov x16, x0",
         "ldp x0, x1, [sp, #16]",

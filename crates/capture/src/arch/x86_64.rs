@@ -399,6 +399,7 @@ pub unsafe extern "C" fn dlopen() -> *mut c_void {
     naked_asm!(
         "push rdi",
         "push rsi",
+        "mov rsi, qword ptr [rsp + 16]",
         "sub rsp, 8",
         "call {choose}",
         "add rsp, 8",

@@ -19,6 +19,22 @@ const DT_RELASZ: usize = 8;
 const DT_SONAME: usize = 14;
 const DT_JMPREL: usize = 23;
 
+const DT_RPATH: usize = 15;
+const DT_RUNPATH: usize = 29;
+const DT_FLAGS_1: usize = 0x6fff_fffb;
+const DF_1_NODEFLIB: usize = 0x800;
+
+/// Where the loader looks for what an object asks for by its name alone.
+#[derive(Default)]
+pub(super) struct Places {
+    /// The object names places.
+    pub(super) own: bool,
+    /// The same for itself and all that it loads.
+    pub(super) inherited: bool,
+    /// Not in those of the system.
+    pub(super) no_others: bool,
+}
+
 /// Bytes of a relocation.
 const RELOCATION: usize = size_of::<Relocation>();
 
@@ -194,6 +210,16 @@ impl Loaded {
     /// The address of a function that it defines.
     pub(super) fn find(&self, name: &CStr) -> Option<usize> {
         self.tables.function(name).map(|found| found.addr())
+    }
+
+    /// Where the loader looks for what it asks for.
+    pub(super) fn places(&self) -> Places {
+        self.rows().fold(Places::default(), |places, (tag, value)| match tag {
+            DT_RUNPATH => Places { own: true, ..places },
+            DT_RPATH => Places { inherited: true, ..places },
+            DT_FLAGS_1 => Places { no_others: value & DF_1_NODEFLIB != 0, ..places },
+            _ => places,
+        })
     }
 
     /// The names of the objects that it needs.

@@ -19,6 +19,7 @@
 pub mod copy;
 mod loaded;
 pub mod patch;
+pub mod search;
 
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicUsize, Ordering};

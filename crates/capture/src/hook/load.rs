@@ -1,8 +1,9 @@
 //! Libraries that are loaded later: after `dlopen` their slots are looked through (`got::patch`).
 //!
 //! The loader looks where the *caller* of `dlopen` says (its RUNPATH, `$ORIGIN`), so we may call it
-//! ourselves only with a path that means the same to everybody. With any other the call goes on as it
-//! came, and what it loaded is looked through at the next occasion: the next `dlopen`, or `MPI_Init`.
+//! ourselves only with a path that means the same to everybody, or a name for a caller that has no places of
+//! its own. With any other the call goes on as it came, and what it loaded is looked through at the next
+//! occasion: the next `dlopen`, or `MPI_Init`.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
@@ -19,16 +20,21 @@ mod real {
     }
 }
 
-/// Where a call of `dlopen` goes: to the real one, or to ours.
+/// Where a call of `dlopen` from an address goes: to the real one, or to ours.
 ///
 /// # Safety
 /// `path` is null or a C string.
-pub unsafe extern "C" fn choose(path: *const c_char) -> *const c_void {
+pub unsafe extern "C" fn choose(path: *const c_char, caller: usize) -> *const c_void {
     // SAFETY: the caller vouches.
     let path = if path.is_null() { c"" } else { unsafe { CStr::from_ptr(path) } };
     let path = path.to_bytes();
-    let means_the_same = path.contains(&b'/') && !path.contains(&b'$');
-    if means_the_same && !SETTINGS.disabled() {
+    let means_the_same = match path {
+        // The program itself: nothing is loaded.
+        [] => false,
+        path if path.contains(&b'$') => false,
+        path => path.contains(&b'/') || got::search::is_everybodys(caller),
+    };
+    if !SETTINGS.disabled() && means_the_same {
         return dlopen as *const c_void;
     }
     let found: *const c_void = libc_real::next(c"dlopen");
