@@ -23,6 +23,16 @@ int main(void) {
     FILE *stream = tmpfile();
     must(stream && fputs("temporary", stream) >= 0 && fclose(stream) == 0);
     expect_stdio("<TMPFILE>", 1, 1, 9, 0, 0);
+    /* A file without a name belongs to its directory, and is not it. */
+    must(mkdir("below", 0755) == 0);
+    int unnamed = open("below", O_TMPFILE | O_RDWR, 0600);
+    printf("a file without a name: %s\n", unnamed < 0 ? strerror(errno) : "made");
+    if (unnamed >= 0) {
+        write_times(unnamed, 3, 100);
+        must(close(unnamed) == 0);
+        expect_posix("below/<unnamed>", 1, 3, 300, 0, 0);
+        expect("below/<unnamed>", "POSIX_MODE", 0600);
+    }
     int memory = memfd_create("in memory", MFD_CLOEXEC);
     write_times(memory, 1, 10);
     must(close(memory) == 0);

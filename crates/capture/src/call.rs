@@ -66,6 +66,9 @@ impl Call {
         let Some(ended) = self.end() else { return };
         let path = if descriptor < 0 && errno == libc::EFAULT {
             None
+        } else if opening.flags & libc::O_TMPFILE == libc::O_TMPFILE && descriptor >= 0 {
+            // SAFETY: as below. It is a file of the directory, and has no name.
+            unsafe { name::unnamed(ended.thread, opening.directory, opening.path) }
         } else {
             // SAFETY: the real function took the same path: it would have said if it could not.
             unsafe { name::clean(ended.thread, opening.directory, opening.path) }

@@ -105,6 +105,32 @@ pub unsafe fn clean(thread: &Thread, directory: c_int, path: *const c_char) -> O
     buffer.get(..length)
 }
 
+/// What stands for the name of a file that was made in a directory without one (`O_TMPFILE`).
+const UNNAMED: &[u8] = b"/<unnamed>";
+
+/// The name of a file without one, of the directory that a call was given: as [`clean`], in the thread's buffer.
+///
+/// # Safety
+/// As for [`clean`].
+pub unsafe fn unnamed(thread: &Thread, directory: c_int, path: *const c_char) -> Option<&[u8]> {
+    // SAFETY: the caller vouches.
+    let folder = unsafe { clean(thread, directory, path) }?;
+    let (from, length) = (folder.as_ptr(), folder.len());
+    let whole = length.checked_add(UNNAMED.len()).filter(|&whole| whole <= LONGEST)?;
+    let buffer = thread.path.get().cast::<u8>();
+    // SAFETY: the buffer belongs to this thread, which does one thing at a time; the folder's name may lie in it
+    // already, and both fit.
+    unsafe {
+        core::ptr::copy(from, buffer, length);
+        core::ptr::copy_nonoverlapping(
+            UNNAMED.as_ptr(),
+            buffer.wrapping_add(length),
+            UNNAMED.len(),
+        );
+        Some(core::slice::from_raw_parts(buffer, whole))
+    }
+}
+
 /// What relative paths are relative to, with a slash at its end.
 fn base(directory: c_int, buffer: &mut [u8; LONGEST]) -> Option<usize> {
     let length = if directory == libc::AT_FDCWD {
