@@ -72,7 +72,7 @@ pub enum Aspect {
 }
 
 /// What most rows share.
-pub(crate) const PLAIN: Guest = Guest {
+pub const PLAIN: Guest = Guest {
     name: "",
     package: "",
     command: Line::Words(&[]),
@@ -85,6 +85,12 @@ pub(crate) const PLAIN: Guest = Guest {
 pub(crate) const PATH: &str = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/games:/usr/local/bin";
 
 impl Guest {
+    /// The same, run with `--long` only.
+    pub(crate) const fn long(mut self) -> Guest {
+        self.long = true;
+        self
+    }
+
     /// Whether something is not looked at.
     #[must_use]
     pub fn is_apart(&self, aspect: Aspect) -> bool {

@@ -33,7 +33,7 @@ use crate::program::Program;
 use crate::scene::Scene;
 use sheet::{Known, Sheet};
 
-pub use guest::{Aspect, Guest, Line};
+pub use guest::{Aspect, Guest, Line, PLAIN};
 pub use list::all;
 pub use suite::main;
 pub use way::Way;

@@ -71,7 +71,8 @@ pub(super) static ALL: &[Guest] = &[
         "timeout",
         "coreutils",
         "timeout -s KILL 0.3 sleep 100; echo $?; timeout 60 cat text | cksum",
-    ),
+    )
+    .long(),
     shell(
         "nice",
         "coreutils",
@@ -97,9 +98,10 @@ pub(super) static ALL: &[Guest] = &[
     ),
     shell("flock", "util-linux", "flock lock sh -c 'flock -n lock true; echo $?'; echo $?"),
     shell("static", "gcc", "gcc -static -o app app.c && ./app one; echo $?"),
-    shell("static_pie", "gcc", "gcc -static-pie -o app app.c && ./app one; echo $?"),
+    shell("static_pie", "gcc", "gcc -static-pie -o app app.c && ./app one; echo $?").long(),
     shell("musl", "musl-tools", "musl-gcc -o app app.c && ./app one; echo $?"),
-    shell("musl_static", "musl-tools", "musl-gcc -static -o app app.c && ./app one; echo $?"),
+    shell("musl_static", "musl-tools", "musl-gcc -static -o app app.c && ./app one; echo $?")
+        .long(),
     Guest {
         apart: &[(
             Aspect::Library,
@@ -112,6 +114,7 @@ pub(super) static ALL: &[Guest] = &[
         )
     },
     Guest {
+        long: true,
         apart: &[
             (Aspect::Calls, "it keeps a shadow of every library that is loaded"),
             (Aspect::Ends, "it keeps a shadow of every library that is loaded"),
@@ -126,10 +129,12 @@ pub(super) static ALL: &[Guest] = &[
         "undefined_sanitizer",
         "gcc",
         "gcc -g -fsanitize=undefined -o app app.c && ./app one; echo $?",
-    ),
+    )
+    .long(),
     shell(
         "qemu",
         "qemu-user-static",
         "aarch64-linux-gnu-gcc -static -o app app.c && qemu-aarch64-static ./app one; echo $?",
-    ),
+    )
+    .long(),
 ];

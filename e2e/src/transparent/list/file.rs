@@ -55,7 +55,7 @@ pub(super) static ALL: &[Guest] = &[
         "rsync",
         "rsync",
         "rsync -a tree/ copy/ && echo more >> tree/new && rsync -ac --delete tree/ copy/ && ls -R copy",
-    ),
+    ).long(),
     shell(
         "git",
         "git",
@@ -74,14 +74,14 @@ pub(super) static ALL: &[Guest] = &[
         "gpg",
         "gpg --batch --homedir home --pinentry-mode loopback --passphrase x -q -c text; \
         gpg --batch --homedir home --pinentry-mode loopback --passphrase x -q -d text.gpg | cksum; gpgconf --homedir home --kill all",
-    ),
+    ).long(),
     shell(
         "curl",
         "curl",
         "curl -s file://$PWD/text -o copy && cmp text copy; curl -s file://$PWD/absent",
     ),
     Guest {
-        name: "loopback",
+        name: "loopback", long: true,
         package: "wget",
         command: Line::Script("loopback.sh", "wget"),
         ..FILE

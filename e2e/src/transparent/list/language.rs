@@ -24,17 +24,17 @@ const SHELL: &str = "trap 'echo bye' EXIT; n=0; while read -r a b c; do n=$((n +
 
 pub(super) static ALL: &[Guest] = &[
     shell("gcc", "gcc", "gcc -O1 -o app app.c && ./app"),
-    shell("gcc_lto", "gcc", "gcc -O2 -flto=2 -g -o app app.c && ./app"),
+    shell("gcc_lto", "gcc", "gcc -O2 -flto=2 -g -o app app.c && ./app").long(),
     shell(
         "gxx",
         "g++",
         "g++ --version >/dev/null; printf '#include <fstream>\\nint main() { std::ofstream(\"o\") << 42; try { throw 1; } catch (int) { return 5; } }' > a.cc; g++ -o a a.cc && ./a",
-    ),
+    ).long(),
     shell(
         "gfortran",
         "gfortran",
         "gfortran --version >/dev/null; printf \"program a\\nopen(10,file='o')\\nwrite(10,*) 42\\nclose(10)\\nstop 3\\nend\" > a.f90; gfortran -o a a.f90 && ./a",
-    ),
+    ).long(),
     shell("tcc", "tcc", "tcc -o app app.c && ./app; tcc -run app.c one"),
     shell(
         "make",
@@ -45,7 +45,7 @@ pub(super) static ALL: &[Guest] = &[
         "cmake_and_ninja",
         "cmake",
         "cmake --version >/dev/null; printf 'cmake_minimum_required(VERSION 3.10)\\nproject(a C)\\nadd_executable(app app.c)\\n' > CMakeLists.txt; cmake -G Ninja -S . -B build >/dev/null && ninja -C build >/dev/null && build/app",
-    ),
+    ).long(),
     script(
         "python",
         "python3",
@@ -130,11 +130,11 @@ pub(super) static ALL: &[Guest] = &[
     },
     script("dash", "dash", &["dash", "-c", SHELL]),
     script("bash", "bash", &["bash", "-c", SHELL]),
-    script("zsh", "zsh", &["zsh", "-fc", SHELL]),
-    script("mksh", "mksh", &["mksh", "-c", SHELL]),
-    script("busybox", "busybox-static", &["busybox", "sh", "-c", SHELL]),
+    script("zsh", "zsh", &["zsh", "-fc", SHELL]).long(),
+    script("mksh", "mksh", &["mksh", "-c", SHELL]).long(),
+    script("busybox", "busybox-static", &["busybox", "sh", "-c", SHELL]).long(),
     Guest {
-        name: "java",
+        name: "java", long: true,
         package: "default-jdk-headless",
         command: Line::Script("java.sh", "javac"),
         apart: JVM,
@@ -166,7 +166,7 @@ pub(super) static ALL: &[Guest] = &[
         ..CODE
     },
     Guest {
-        name: "valgrind",
+        name: "valgrind", long: true,
         package: "valgrind",
         command: Line::Shell("valgrind -q --tool=none sh -c 'wc -l < text'"),
         apart: JUST_IN_TIME,

@@ -35,16 +35,17 @@ const UCX: &[&str] = &[
 
 pub(super) static ALL: &[Guest] = &[
     ranks("mpich", MPICH, &[], &[]),
-    ranks("mpich_ucx_tcp", MPICH, &["UCX_TLS=tcp,self", "UCX_NET_DEVICES=lo"], &[]),
-    ranks("mpich_ucx_posix", MPICH, &["UCX_TLS=posix,self"], &[]),
-    ranks("mpich_ucx_sysv", MPICH, &["UCX_TLS=sysv,self"], &[]),
-    ranks("mpich_ucx_cma", MPICH, &["UCX_TLS=posix,cma,self"], &[]),
+    ranks("mpich_ucx_tcp", MPICH, &["UCX_TLS=tcp,self", "UCX_NET_DEVICES=lo"], &[]).long(),
+    ranks("mpich_ucx_posix", MPICH, &["UCX_TLS=posix,self"], &[]).long(),
+    ranks("mpich_ucx_sysv", MPICH, &["UCX_TLS=sysv,self"], &[]).long(),
+    ranks("mpich_ucx_cma", MPICH, &["UCX_TLS=posix,cma,self"], &[]).long(),
     ranks("openmpi", OPEN, &[], &[]),
-    ranks("openmpi_tcp", OPEN, &[], &["--mca", "pml", "ob1", "--mca", "btl", "tcp,self"]),
-    ranks("openmpi_vader", OPEN, &[], &["--mca", "pml", "ob1", "--mca", "btl", "vader,self"]),
-    ranks("openmpi_ucx", OPEN, &[], UCX),
-    ranks("openmpi_ucx_tcp", OPEN, &["UCX_TLS=tcp,self", "UCX_NET_DEVICES=lo"], UCX),
-    ranks("openmpi_romio", OPEN, &[], &["--mca", "io", "romio321"]),
+    ranks("openmpi_tcp", OPEN, &[], &["--mca", "pml", "ob1", "--mca", "btl", "tcp,self"]).long(),
+    ranks("openmpi_vader", OPEN, &[], &["--mca", "pml", "ob1", "--mca", "btl", "vader,self"])
+        .long(),
+    ranks("openmpi_ucx", OPEN, &[], UCX).long(),
+    ranks("openmpi_ucx_tcp", OPEN, &["UCX_TLS=tcp,self", "UCX_NET_DEVICES=lo"], UCX).long(),
+    ranks("openmpi_romio", OPEN, &[], &["--mca", "io", "romio321"]).long(),
     // What an application maps before MPI begins is larger than a jump reaches.
     Guest {
         name: "openmpi_ucx_far",

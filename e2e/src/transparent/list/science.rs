@@ -54,6 +54,7 @@ pub(super) static ALL: &[Guest] = &[
     },
     Guest {
         name: "lammps",
+        long: true,
         package: "lammps",
         command: Line::Shell("lmp -in in.lj -log none -screen none; cksum dump.*"),
         input: |work| fs::write(work.join("in.lj"), MELT),
@@ -61,8 +62,8 @@ pub(super) static ALL: &[Guest] = &[
     },
     fio("fio_psync", fio!("psync", "--fsync=8")),
     fio("fio_libaio", fio!("libaio", "--iodepth=4")),
-    fio("fio_mmap", fio!("mmap")),
-    fio("fio_io_uring", fio!("io_uring", "--iodepth=4")),
+    fio("fio_mmap", fio!("mmap")).long(),
+    fio("fio_io_uring", fio!("io_uring", "--iodepth=4")).long(),
     Guest {
         name: "sqlite3",
         package: "sqlite3",

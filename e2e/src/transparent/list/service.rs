@@ -20,6 +20,7 @@ pub(super) static ALL: &[Guest] = &[
     },
     Guest {
         name: "sshd",
+        long: true,
         package: "openssh-server",
         command: Line::Script("sshd.sh", "sshd"),
         input: text,
@@ -35,6 +36,7 @@ pub(super) static ALL: &[Guest] = &[
     },
     Guest {
         name: "chromium_sandbox",
+        long: true,
         package: "chromium",
         command: Line::Script("chromium-sandbox.sh", "chromium"),
         apart: BROWSER,
