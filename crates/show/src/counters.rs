@@ -2,8 +2,8 @@
 
 use std::io::{Result, Write};
 
-use netra_darshan::{Damage, Missing};
 use netra_darshan::read::{Log, Names, Record};
+use netra_darshan::{Damage, Missing};
 use netra_event::Module;
 
 use crate::derived::Sums;

@@ -2,9 +2,9 @@
 
 use std::io::{Result, Write};
 
-use netra_darshan::{Damage, Missing};
 use netra_darshan::read::{Direction, Dxt, Log, Record};
 use netra_darshan::record::dxt::Segment;
+use netra_darshan::{Damage, Missing};
 use netra_event::Module;
 
 use crate::{Json, csv, head};

@@ -18,9 +18,8 @@ pub(super) fn write(encoder: &mut Encoder<'_>, words: &mut [u64]) -> Step {
     pad(output)?;
     let offset = output.position();
     header.heads = packed.block(output, bytes)?.mark(offset);
-    output.write(
-        &Trailer { version: layout::VERSION, blocks: 1, offset, sealed: true }.encode(),
-    )?;
+    output
+        .write(&Trailer { version: layout::VERSION, blocks: 1, offset, sealed: true }.encode())?;
     header.behind = Extent { offset, length: output.position().saturating_sub(offset) };
     Ok(())
 }
