@@ -31,9 +31,8 @@ impl Draft {
         // The umask takes away what the user does not want others to have.
         let mut builder = tempfile::Builder::new();
         builder.prefix(".netra-").permissions(Permissions::from_mode(0o666));
-        let file = builder
-            .tempfile_in(&folder)
-            .with_context(|| format!("creating {}", path.display()))?;
+        let file =
+            builder.tempfile_in(&folder).with_context(|| format!("creating {}", path.display()))?;
         Ok(Draft { file, path: path.to_owned() })
     }
 

@@ -46,7 +46,11 @@ fn process(pid: u32) -> Vec<u8> {
         let offset = i64::try_from(at * 4096).expect("small");
         event(Function::Write, file, 1_000_000 + at * 1000, offset, 4096)
     };
-    segment.lanes.push(maker::Lane { tid: pid, events: (0..300).map(each).collect(), dropped: vec![] });
+    segment.lanes.push(maker::Lane {
+        tid: pid,
+        events: (0..300).map(each).collect(),
+        dropped: vec![],
+    });
     let bytes = segment.bytes();
     let view = View::new(&bytes).expect("made to fit");
     let mut words = vec![0; encode::needed(&view)];
@@ -78,9 +82,11 @@ fn readable(log: &Log) -> (u64, u64) {
             records += 1;
         }
     }
-    let bytes = log.section().blocks().iter().filter_map(|block| block.bytes().ok()).collect::<Vec<_>>();
+    let bytes =
+        log.section().blocks().iter().filter_map(|block| block.bytes().ok()).collect::<Vec<_>>();
     let views = bytes.iter().filter_map(|bytes| View::new(bytes).ok());
-    let events = views.map(|view| view.lanes().map(|lane| lane.events().count() as u64).sum::<u64>());
+    let events =
+        views.map(|view| view.lanes().map(|lane| lane.events().count() as u64).sum::<u64>());
     (records, events.sum())
 }
 

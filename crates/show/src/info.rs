@@ -398,9 +398,11 @@ impl List {
             )?;
         }
         let seconds = |of: fn(&Line) -> f64| Seconds(self.0.iter().map(of).sum());
-        let bytes = |of: fn(&Line) -> u64| Bytes(self.0.iter().map(of).fold(0, u64::saturating_add));
+        let bytes =
+            |of: fn(&Line) -> u64| Bytes(self.0.iter().map(of).fold(0, u64::saturating_add));
         let cut = self.0.iter().filter(|line| line.missing > 0).count();
-        let cut = if cut > 0 { format!("; something is missing from {cut}") } else { String::new() };
+        let cut =
+            if cut > 0 { format!("; something is missing from {cut}") } else { String::new() };
         writeln!(
             out,
             "\n{} logs: ran for {}, {} of it in I/O, read {}, wrote {}{cut}\n\

@@ -5,9 +5,9 @@ use std::fs::File;
 use std::io::{self, Read as _, Write};
 use std::path::{Path, PathBuf};
 
+use anyhow::Result;
 #[cfg(feature = "store")]
 use anyhow::bail;
-use anyhow::Result;
 use clap::ValueEnum;
 use netra_darshan::{Damage, Log, Missing, Reason};
 use netra_event::segment::MAGIC;

@@ -29,12 +29,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
-    reading::show(&args.reading, &mut Face {
-        format: args.reading.format,
-        first: true,
-        all: args.all,
-        list: None,
-    })
+    reading::show(
+        &args.reading,
+        &mut Face { format: args.reading.format, first: true, all: args.all, list: None },
+    )
 }
 
 struct Face {

@@ -89,7 +89,9 @@ fn a_page_goes_to_standard_output_or_to_a_whole_file() {
     let place = Place::with_example();
     let done = place.netra(&["report", "--html", "-", "wave.darshan"]);
     assert_eq!((done.code, done.err.as_str()), (0, ""));
-    assert!(done.text().starts_with("<!doctype html>") || done.text().starts_with("<!DOCTYPE html>"));
+    assert!(
+        done.text().starts_with("<!doctype html>") || done.text().starts_with("<!DOCTYPE html>")
+    );
     assert!(!place.path("-").exists());
     let done = place.netra(&["report", "--html", "p.html", "-o", "x", "wave.darshan"]);
     assert_eq!(done.code, 64);

@@ -62,7 +62,8 @@ impl List {
                 Some((slug, lost)) => (slug.as_str(), Seconds(*lost).to_string()),
                 None => ("-", "-".to_owned()),
             };
-            let share = if line.run > 0.0 { percent((line.io / line.run).min(1.0)) } else { "-".into() };
+            let share =
+                if line.run > 0.0 { percent((line.io / line.run).min(1.0)) } else { "-".into() };
             let note = if line.whole { "" } else { "  (something is missing)" };
             writeln!(
                 out,
@@ -75,7 +76,8 @@ impl List {
         let sum = |of: fn(&Line) -> f64| Seconds(self.0.iter().map(of).sum()).to_string();
         let found = self.0.iter().filter(|line| line.finding.is_some()).count();
         let cut = self.0.iter().filter(|line| !line.whole).count();
-        let cut = if cut > 0 { format!("; something is missing from {cut}") } else { String::new() };
+        let cut =
+            if cut > 0 { format!("; something is missing from {cut}") } else { String::new() };
         writeln!(
             out,
             "\n{} logs: ran for {}, {} of it in I/O; {found} have findings{cut}\n\

@@ -85,7 +85,10 @@ impl Known {
 
     /// Whether rows of a job came over the stream: those are not an importer's to change.
     pub(super) fn is_streamed(job: &str, large: &Large) -> Result<bool> {
-        let sql = format!("SELECT 1 FROM events WHERE job = {} AND source = 'stream' LIMIT 1", quoted(job));
+        let sql = format!(
+            "SELECT 1 FROM events WHERE job = {} AND source = 'stream' LIMIT 1",
+            quoted(job)
+        );
         let rows = large.runtime.block_on(ask(&large.store, "events", &sql))?;
         Ok(rows.iter().any(|batch| batch.num_rows() > 0))
     }

@@ -20,12 +20,7 @@ const ATTEMPTS: u32 = 8;
 
 impl Store {
     /// Puts these rows in the place of all that a table has of a job.
-    pub(crate) async fn replace(
-        &self,
-        table: &str,
-        job: &str,
-        rows: &[RecordBatch],
-    ) -> Result<()> {
+    pub(crate) async fn replace(&self, table: &str, job: &str, rows: &[RecordBatch]) -> Result<()> {
         let handle = self.handle(table)?;
         for _ in 1..ATTEMPTS {
             match handle.replace(job, rows).await {
