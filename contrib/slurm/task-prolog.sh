@@ -9,7 +9,7 @@ LIBRARY=${NETRA_PRELOAD:-/usr/lib/libnetra_preload.so}
 # Says once a job step why it is not recorded, for the page of the site, and goes. Nobody waits for it.
 leave() {
     if [ "${SLURM_PROCID:-0}" = 0 ] && command -v netra >/dev/null 2>&1; then
-        netra publish netra.unrecorded --form json \
+        netra publish netra.unrecorded --format json \
             "{\"job\":\"slurm.$SLURM_JOB_ID.${SLURM_STEP_ID:-0}\",\"why\":\"$1\"}" >/dev/null 2>&1 </dev/null &
     fi
     exit 0

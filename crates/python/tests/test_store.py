@@ -227,7 +227,7 @@ def test_a_daemon_that_is_not_there_is_an_error(tmp_path):
 
 
 def test_an_analysis_is_a_table(store, served, monkeypatch):
-    monkeypatch.setenv("NETRA_PYTHON", sys.executable)
+    monkeypatch.delenv("NETRA_PYTHON", raising=False)  # its own interpreter has pandas
     job = netra.store(store, program=PROGRAM).sql("SELECT job FROM jobs").to_dict()["job"][0]
     table = netra.store(store, program=PROGRAM).analyse("slow_ranks", job=job, times=2.5)
     frame = table.to_pandas()

@@ -216,6 +216,26 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
+    fn every_file_of_a_rule_is_asked() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/insight");
+        for entry in std::fs::read_dir(folder).expect("this folder") {
+            let path = entry.expect("a file").path();
+            if !path.extension().is_some_and(|end| end == "rs") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).expect("a source");
+            if !text.contains("\npub const RULE: Rule") {
+                continue;
+            }
+            let slug = path.file_stem().expect("a name").to_string_lossy().replace('_', "-");
+            assert!(
+                RULES.iter().any(|rule| rule.slug == slug),
+                "{slug} needs a row in RULES (docs/adding-a-rule.md)"
+            );
+        }
+    }
+
+    #[test]
     fn slugs_are_unique_and_explain_rules_that_exist() {
         let slugs: BTreeSet<&str> = RULES.iter().map(|rule| rule.slug).collect();
         assert_eq!(slugs.len(), RULES.len());

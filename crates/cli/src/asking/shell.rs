@@ -17,7 +17,7 @@ use crate::surroundings;
 const HELP: &str = "\
 A question ends with a semicolon, and may have several lines.
   \\d           the tables        \\d TABLE     the columns of a table
-  \\format F    table, csv, json, jsonl, parquet or arrow
+  \\format F    text, csv, json, json-lines, parquet or arrow
   \\timing      say how long a question took, or stop saying it
   \\?           this             \\q            the end (also Ctrl-D)";
 

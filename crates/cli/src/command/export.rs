@@ -248,7 +248,9 @@ impl Args {
         let recall = stored.find(job)?;
         let head = stored.runtime.block_on(recall.head())?;
         let nanos = |at: i64| u64::try_from(at).unwrap_or(0);
-        let only = self.wanted.since((nanos(head.start), nanos(head.end.max(head.start))));
+        let only = self
+            .wanted
+            .since((nanos(head.start), nanos(head.end.unwrap_or(head.start).max(head.start))));
         let chosen = &mut Chosen::new(&only, render);
         let shown = stored.runtime.block_on(netra_store::export::calls(&recall, chosen, out))??;
         if shown.events == 0 {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use netra_show::live::{Doctor, Live, Setup, Watching};
 use netra_show::serve::{Server, Settings, User, Users, make_token, wait_until};
 use netra_stream::clock::Clock;

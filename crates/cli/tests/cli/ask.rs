@@ -79,8 +79,15 @@ fn jobs_and_events_need_no_sql() {
     assert!(job["exe"].as_str().is_some_and(|exe| exe.ends_with("wave")), "{job}");
     assert_eq!(rows(&place, &["jobs", "--user", "1000"]).len(), 1);
     assert_eq!(rows(&place, &["jobs", "--exe", "wave", "--since", "2020-01-01"]).len(), 1);
-    assert!(rows(&place, &["jobs", "--exe", "nobody's"]).is_empty());
-    assert!(rows(&place, &["jobs", "--until", "2020-01-01"]).is_empty());
+    assert_eq!(rows(&place, &["jobs", "--program", "wave", "--from", "2020-01-01"]).len(), 1);
+    let in_vain = |words: &[&str], says: &str| {
+        let done = ask(&place, words);
+        assert_eq!((done.code, done.err.as_str()), (1, says), "{words:?}");
+    };
+    in_vain(&["jobs", "--program", "nobody's"], "netra: no job matches what was asked for\n");
+    in_vain(&["jobs", "--user", "nobody1"], "netra: no job matches what was asked for\n");
+    in_vain(&["jobs", "--to", "1999-01-01"], "netra: no job matches what was asked for\n");
+    in_vain(&["jobs", "--until", "2020-01-01"], "netra: no job matches what was asked for\n");
     let key = job["job"].as_str().expect("a key");
     let all = rows(&place, &["events", key]);
     let number = key.split('.').nth(1).expect("darshan.NUMBER.DIGITS");

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Union
 
 from . import _netra
@@ -62,6 +63,9 @@ class Store:
 
     def analyse(self, name: str, **parameters: Value) -> Table:
         """Runs an analysis module over the store's rows. Times are texts or ``datetime`` with their zone, lists are lists."""
+        # The program runs it with this interpreter, which has the packages that its caller has.
+        if sys.executable:
+            os.environ.setdefault("NETRA_PYTHON", sys.executable)
         return self._ask("analyse", name, *_written(parameters))
 
     def _ask(self, command: str, *words: str) -> Table:

@@ -384,3 +384,19 @@ pub(super) fn in_order<'a>(
     }
     placed
 }
+
+#[cfg(test)]
+mod tests {
+    use super::columns;
+    use crate::schema;
+
+    #[test]
+    fn every_column_of_events_is_filled() {
+        let mut filled: Vec<&str> = columns(0, 0).into_iter().map(|(name, _)| name).collect();
+        let table = schema::table("events").expect("the table");
+        let mut known: Vec<&str> = table.columns.iter().map(|column| &*column.name).collect();
+        filled.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(filled, known, "columns() and the schema differ (docs/adding-a-column.md)");
+    }
+}

@@ -85,3 +85,29 @@ impl Set {
         sample
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_sampler_is_asked() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/sample");
+        let this = include_str!("mod.rs");
+        // Those of control groups and of programs are asked otherwise.
+        let others = ["mod.rs", "cgroup.rs", "program.rs"];
+        for entry in std::fs::read_dir(folder).expect("this folder") {
+            let path = entry.expect("a file").path();
+            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+            let text = std::fs::read_to_string(&path).expect("a source");
+            let Some(behind) = text.split("impl Sampler for ").nth(1) else { continue };
+            if others.contains(&name.as_str()) {
+                continue;
+            }
+            let of = behind.split([' ', '<', '{']).next().unwrap_or_default();
+            let row = format!("Box::new({}::{of}", name.trim_end_matches(".rs"));
+            assert!(
+                this.contains(&row),
+                "{row}) is missing in Set::new (docs/adding-a-sampler.md)"
+            );
+        }
+    }
+}
