@@ -105,6 +105,9 @@ impl Plan {
     }
 }
 
+/// What is noted when space is refused for the first time.
+const REFUSED: &[u8] = b"no space for the segment: what follows is in memory only";
+
 /// Where the segment lies.
 pub struct Arena {
     base: AtomicPtr<u8>,
@@ -322,18 +325,25 @@ impl Arena {
                 continue;
             }
             let reserved = growth.reserved.load(Ordering::Acquire);
+            let (mut done, mut refused) = (true, false);
             if until > reserved {
                 let from = entry.offset.load(Ordering::Relaxed);
                 let to = grown(from, reserved, until).min(entry.capacity.load(Ordering::Relaxed));
-                if self.reserve(from.wrapping_add(reserved), to.wrapping_sub(reserved)) {
+                (done, refused) =
+                    self.reserve_quietly(from.wrapping_add(reserved), to.wrapping_sub(reserved));
+                if done {
                     growth.reserved.store(to, Ordering::Release);
-                } else {
-                    // Neither space nor memory: asked again at once, the kernel says the same.
-                    growth.claimed.store(0, Ordering::Release);
-                    return false;
                 }
             }
             growth.claimed.store(0, Ordering::Release);
+            if refused {
+                // Not before: it may be the notes that grow here.
+                note(REFUSED);
+            }
+            if !done {
+                // Neither space nor memory: asked again at once, the kernel says the same.
+                return false;
+            }
         }
         false
     }
@@ -350,8 +360,18 @@ impl Arena {
     /// Reserves a range of the segment that nobody has touched yet. Refused, it becomes private
     /// memory: the process goes on, others no longer see what it writes there.
     pub fn reserve(&self, offset: u64, bytes: u64) -> bool {
+        let (done, refused) = self.reserve_quietly(offset, bytes);
+        if refused {
+            note(REFUSED);
+        }
+        done
+    }
+
+    /// The same without the note; whether the range may be touched, and whether one is due: it is the first
+    /// that was refused.
+    fn reserve_quietly(&self, offset: u64, bytes: u64) -> (bool, bool) {
         if self.file.load(Ordering::Relaxed) == 0 || bytes == 0 {
-            return true;
+            return (true, false);
         }
         let base = self.base.load(Ordering::Relaxed);
         let reserved = match sys::populate(base.wrapping_add(offset as usize), bytes as usize) {
@@ -359,19 +379,14 @@ impl Arena {
             populated => populated,
         };
         if reserved.is_ok() {
-            return true;
+            return (true, false);
         }
         let base = base.expose_provenance();
         // SAFETY: the range lies in our mapping, page by page (regions and chunks are multiples
         // of a page), and nobody has touched it.
         let done = unsafe { sys::map_private(base.wrapping_add(offset as usize), bytes as usize) };
-        if let Some(header) = self.header() {
-            let before = header.flags.fetch_or(ANONYMOUS, Ordering::Relaxed);
-            if before & ANONYMOUS == 0 {
-                note(b"no space for the segment: what follows is in memory only");
-            }
-        }
-        done.is_ok()
+        let flags = self.header().map(|header| header.flags.fetch_or(ANONYMOUS, Ordering::Relaxed));
+        (done.is_ok(), flags.is_some_and(|before| before & ANONYMOUS == 0))
     }
 
     /// Reserves room for a while in all regions, for a process that may soon be unable to.
