@@ -88,7 +88,6 @@ static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// The key whose destructor tells that a thread ends, plus one.
 static KEY: AtomicU32 = AtomicU32::new(0);
 
-
 /// The library is loaded.
 pub fn start() {
     if STARTED.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Acquire).is_err() {

@@ -390,8 +390,13 @@ mod tests {
     use super::NAMES;
 
     /// Hooked functions whose numbers have no row, and why.
-    const NONE: [(&str, &str); 1] =
-        [("vfork", "the child borrows its parent's stack: `arch::vfork`")];
+    const NONE: [(&str, &str); 5] = [
+        ("vfork", "the child borrows its parent's stack: `arch::vfork`"),
+        ("prctl", "it is no I/O: `sandbox.rs` looks at its number itself"),
+        ("setuid", "by its number it is of one thread, not of the process"),
+        ("setreuid", "as `setuid`"),
+        ("setresuid", "as `setuid`"),
+    ];
 
     /// The names of the exports, as the preload library lists them.
     fn exports() -> Vec<&'static str> {
