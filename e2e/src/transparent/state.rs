@@ -234,7 +234,7 @@ fn mappings(smaps: &str) -> (Vec<String>, Vec<String>) {
         if let Some(flags) = line.strip_prefix("VmFlags:") {
             let Some((rights, path, kib)) = current.take() else { continue };
             let reserved = flags.split(' ').any(|flag| flag == "nr");
-            let ours = path.ends_with("/libnetra_preload.so") || path.contains("/segments/netra-");
+            let ours = path.ends_with("/libnetra_preload.so") || is_segment(&path);
             match path.as_str() {
                 _ if ours => netra += kib,
                 "" if reserved => netra += kib,
@@ -264,6 +264,11 @@ fn mappings(smaps: &str) -> (Vec<String>, Vec<String>) {
         format!("heap KiB {heap}"),
     ];
     (rows.collect(), totals.to_vec())
+}
+
+/// Whether a mapping is of a file of netra's folder of segments, which may be gone by then.
+fn is_segment(path: &str) -> bool {
+    path.trim_end_matches(" (deleted)").ends_with(".segment") && path.contains("/netra-")
 }
 
 /// What a process used, as lines that end with a number.

@@ -20,6 +20,7 @@ pub(super) static ALL: &[Guest] = own! {
     lfs64 vector names many_files stat_family errno variadic pipes plain fortify every_hook
     underscore_exit quick_exit kill9 segfault abort sys_exit_group
     stdio standard_streams wide_stdio printf_family scanf_family popen unlocked_inline
+    syscall_every users no_counter clone_vm empty_tls copy_time sandbox sandbox_exec
     temporary rename metadata movers reserve mapping aio syscall io_uring getrandom
 };
 
@@ -45,6 +46,13 @@ pub(super) const APART: &[(&str, &str)] = &[
     ("mpi_session", "the tests of jobs run it"),
     ("mpi_spawn", "the tests of jobs run it"),
     ("mpi_wrapped", "the tests of MPI run it"),
+    ("patch_mmap", "its own tests give it what it needs"),
+    ("patch_exports", "its own tests give it what it needs"),
+    ("mpi_told", "its own tests give it what it needs"),
+    ("mpi_far", "its own tests give it what it needs"),
+    ("fork_late", "its own tests give it what it needs"),
+    ("limits", "its own tests give it what it needs"),
+    ("libaio", "its own tests give it what it needs"),
     ("extra_write", "a bad guest"),
     ("pass_through", "a library"),
     ("wrong_bytes", "a bad guest"),
