@@ -80,8 +80,15 @@ fn is_below_pmi(pid: u64) -> bool {
         if part.windows(NAME.len()).any(|window| window == NAME) {
             return true;
         }
+        // The end of a part moves to the front.
         let keep = filled.min(NAME.len());
-        buffer.copy_within(filled.saturating_sub(keep)..filled, 0);
+        for at in 0..keep {
+            let from = filled.saturating_sub(keep).saturating_add(at);
+            let byte = buffer.get(from).copied().unwrap_or(0);
+            if let Some(to) = buffer.get_mut(at) {
+                *to = byte;
+            }
+        }
         held = keep;
     }
     false
