@@ -7,7 +7,7 @@ inputs = {
     "ranks": """
         SELECT rank, sum(calls) AS calls, sum(bytes) AS bytes, sum(time) / 1e9 AS seconds, max(slowest) / 1e9 AS slowest
         FROM activity
-        WHERE job = job($job) AND layer IN ('POSIX', 'STDIO')
+        WHERE job = job($job) AND layer IN ('POSIX', 'STDIO') AND rank >= 0
         GROUP BY rank ORDER BY rank
     """,
 }

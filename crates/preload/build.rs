@@ -1,7 +1,9 @@
 //! Link arguments of the shared object, and its few lines of C.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
+use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -12,7 +14,27 @@ fn main() {
     println!("cargo::rerun-if-changed=src/variadic.c");
     println!("cargo::rerun-if-env-changed=CC");
     println!("cargo::rerun-if-env-changed=CROSS_CC");
+    println!("cargo::rerun-if-changed=src/lib.rs");
     compile_variadic();
+    alias();
+}
+
+/// Rows of the same hook are names of one function, as they are in the C library: the linker gives all of
+/// them the address of the first. (A linker that does not leaves each its own few bytes, which do the same.)
+fn alias() {
+    let rows = fs::read_to_string("src/lib.rs").unwrap_or_default();
+    let mut first = BTreeMap::new();
+    for row in rows.lines().filter_map(|line| line.trim().strip_suffix(';')) {
+        let (Some((name, rest)), Some((_, hook))) = (row.split_once(" / "), row.split_once(" = "))
+        else {
+            continue;
+        };
+        let jump = rest.starts_with("variadic") || hook.starts_with("arch::");
+        let one = *first.entry(hook).or_insert(name);
+        if one != name && !jump {
+            println!("cargo::rustc-cdylib-link-arg=-Wl,--defsym={name}={one}");
+        }
+    }
 }
 
 /// Compiles `variadic.c` with the system's C compiler. Unwind tables let `pthread_cancel` and

@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/sendfile.h>
 #include <sys/uio.h>
@@ -554,6 +555,13 @@ int main(void) {
     ROW(system, system("exit 3"), system(NULL));
     /* Its success changes too much: chroot.c. */
     ROW(chroot, chroot("gone/x"), chroot("in.dat/x"));
+    /* What it means for us: sandbox.c, no_counter.c. */
+    ROW(prctl, prctl(PR_SET_PDEATHSIG, 9999), prctl(PR_GET_DUMPABLE) < 0);
+    /* -1 is no user; to stay who one is succeeds. */
+    ROW(setuid, setuid(-1), setuid(getuid()));
+    ROW(seteuid, seteuid(-1), seteuid(geteuid()));
+    ELSEWHERE(setreuid, "users.c");
+    ELSEWHERE(setresuid, "users.c");
     ELSEWHERE(execve, "exec_family.c");
     ELSEWHERE(execv, "exec_family.c");
     ELSEWHERE(execvp, "exec_family.c");

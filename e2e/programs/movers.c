@@ -26,7 +26,10 @@ int main(void) {
     expect_posix("to.dat", 1, 3, 900, 0, 0);
     expect("to.dat", "POSIX_STATS", 1);
     expect_calls("copy_file_range", 2);
+    expect_calls("copy_file_range_to", 1);
     expect_calls("sendfile", 1);
+    expect_calls("sendfile_to", 1);
     expect_calls("splice", 2);
+    expect_calls("splice_to", 1);
     return 0;
 }

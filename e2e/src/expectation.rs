@@ -41,6 +41,8 @@ const ANY: i64 = -1;
 const CALLS: &str = "<calls>";
 /// What stands there for calls that were left out because they came from inside the tool.
 const INSIDE: &str = "<inside>";
+/// What stands there for the lines in which the tool says what it could not see.
+const NOTES: &str = "<notes>";
 
 /// What one process image said it did: file, then counter, then value.
 #[derive(Debug, Clone, Default)]
@@ -104,6 +106,7 @@ impl Expectation {
         let Some(said) = self.files.get(CALLS) else { return Vec::new() };
         let mut calls = log.calls();
         calls.insert(INSIDE, log.reentrant());
+        calls.insert(NOTES, log.notes().len().try_into().unwrap_or(i64::MAX));
         let wrong = said.iter().filter_map(|(function, want)| {
             let got = calls.get(function.as_str()).copied().unwrap_or(0);
             (got != *want).then(|| format!("{function} was counted {got} times, called {want}"))

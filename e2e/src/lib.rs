@@ -22,6 +22,7 @@ mod segment;
 mod stream;
 mod syscall;
 mod tool;
+pub mod transparent;
 
 pub use case::{Case, Verdict};
 pub use expectation::{Expectation, compare};
@@ -31,7 +32,7 @@ pub use mount::SmallDisk;
 pub use mpi::{Found, Mpi};
 pub use outcome::Outcome;
 pub use program::Program;
-pub use scene::Scene;
+pub use scene::{Left, Scene};
 pub use stream::streams;
 pub use syscall::{Traced, trace};
 pub use tool::Tool;

@@ -76,6 +76,12 @@ impl Counters {
 #[derive(Debug, Clone, Default)]
 pub struct Log {
     records: BTreeMap<(String, String), Counters>,
+    /// Seconds of a record's reads, writes and metadata calls, summed, by module.
+    seconds: BTreeMap<String, f64>,
+    /// How long the process ran.
+    ran: f64,
+    /// Bytes of the trace of POSIX, read and written, by file.
+    traced: BTreeMap<String, [i64; 2]>,
     segment: Vec<u8>,
 }
 
@@ -116,7 +122,9 @@ impl Log {
         };
         let damage: Vec<_> = file.damage().iter().filter(|damage| !traces(damage)).collect();
         anyhow::ensure!(damage.is_empty(), "damaged: {damage:?}");
-        let mut log = Log { segment: section(&fs::read(path)?), ..Log::default() };
+        let ran = file.job().end().0 - file.job().start().0;
+        let mut log = Log { ran, segment: section(&fs::read(path)?), ..Log::default() };
+        log.add_trace(&file);
         for module in COUNTED {
             let table = counter::current(module).context("a module of counters")?;
             let mut records = file.records(module);
@@ -127,11 +135,50 @@ impl Log {
                 for (counter, value) in table.int.iter().zip(counters.ints) {
                     log.add(module.name(), name.clone(), counter, *value);
                 }
+                let times = table.float.iter().zip(counters.floats);
+                let times = times.filter(|(counter, _)| {
+                    ["_F_READ_TIME", "_F_WRITE_TIME", "_F_META_TIME"]
+                        .iter()
+                        .any(|end| counter.ends_with(end))
+                });
+                *log.seconds.entry(module.name().into()).or_default() +=
+                    times.map(|(_, seconds)| seconds).sum::<f64>();
             }
             anyhow::ensure!(records.damage().is_empty(), "damaged: {:?}", records.damage());
         }
         segment::add_own(&mut log);
         Ok(log)
+    }
+
+    fn add_trace(&mut self, file: &read::Log) {
+        let mut records = file.records(Module::DxtPosix);
+        while let Some(record) = records.next_record() {
+            let read::Record::Dxt(mut trace) = record else { continue };
+            let name = file.names().get(trace.head.id).unwrap_or(b"<no name>");
+            let sum = self.traced.entry(String::from_utf8_lossy(name).into_owned()).or_default();
+            while let Some((direction, piece)) = trace.segments.next_piece() {
+                let bytes: i64 = piece.iter().map(|segment| segment.length).sum();
+                sum[usize::from(direction == read::Direction::Write)] += bytes;
+            }
+        }
+    }
+
+    /// Bytes of a file that the trace of POSIX has, read and written.
+    #[must_use]
+    pub fn traced(&self, name: &str) -> [i64; 2] {
+        self.traced.get(name).copied().unwrap_or_default()
+    }
+
+    /// Seconds in all calls of a module.
+    #[must_use]
+    pub fn seconds(&self, module: &str) -> f64 {
+        self.seconds.get(module).copied().unwrap_or_default()
+    }
+
+    /// How long the process ran.
+    #[must_use]
+    pub fn ran(&self) -> f64 {
+        self.ran
     }
 
     /// What the segments below a folder hold, as after a crash.
@@ -181,6 +228,12 @@ impl Log {
     #[must_use]
     pub fn rank(&self) -> Option<u32> {
         segment::rank(&self.segment)
+    }
+
+    /// What the process said that it could not see.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        segment::notes(&self.segment)
     }
 
     /// Calls that netra saw from inside its own work and could only count.

@@ -60,6 +60,18 @@ impl Mpi {
         found
     }
 
+    /// Those of this machine that run over UCX where that is asked for.
+    #[must_use]
+    pub fn over_ucx() -> Vec<Mpi> {
+        let mut open_mpi = debian_open_mpi();
+        open_mpi.name = "Debian Open MPI over UCX";
+        // Without these two it takes UCX for InfiniBand alone.
+        let line = "--mca pml ucx --mca opal_common_ucx_tls any --mca opal_common_ucx_devices any";
+        open_mpi.launcher.extend(words(line));
+        let all = [debian_mpich(), open_mpi].into_iter();
+        all.filter(|mpi| on_path(&mpi.compiler[0])).collect()
+    }
+
     /// Ranks of every run.
     #[must_use]
     pub fn ranks(&self) -> u32 {
@@ -91,6 +103,14 @@ impl Mpi {
         }
         fs::rename(&own, &binary)?;
         Ok(Some(binary))
+    }
+
+    /// The launcher's line up to the program, with more words for it.
+    pub(crate) fn line(&self, more: &[&str]) -> impl Iterator<Item = OsString> {
+        let ranks = ["-n".to_owned(), RANKS.to_string()];
+        let more = more.iter().map(|&word| word.to_owned());
+        let words: Vec<String> = self.launcher.iter().cloned().chain(more).chain(ranks).collect();
+        words.into_iter().map(OsString::from)
     }
 
     /// The command that starts the ranks of a program.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-use crate::scene::Scene;
+use crate::scene::{Left, Scene};
 
 /// No program here takes this long: one that does is stuck, and that is a bug in a hook.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
@@ -26,7 +26,7 @@ pub struct Outcome {
     /// Exit code or signal.
     pub status: ExitStatus,
     /// Files left behind.
-    pub files: BTreeMap<PathBuf, Vec<u8>>,
+    pub files: BTreeMap<PathBuf, Left>,
 }
 
 impl Outcome {
@@ -54,11 +54,15 @@ impl Outcome {
                 found.push(format!("{name} is {}, without it {}", text(tool), text(bare)));
             }
         }
-        for (path, bytes) in &self.files {
+        for (path, left) in &self.files {
+            let name = path.display();
             match other.files.get(path) {
-                None => found.push(format!("{} is not there", path.display())),
-                Some(same) if same == bytes => {}
-                Some(_) => found.push(format!("{} has other contents", path.display())),
+                None => found.push(format!("{name} is not there")),
+                Some(same) if same == left => {}
+                Some(other) if other.mode != left.mode => {
+                    found.push(format!("{name} has mode {:o}, not {:o}", other.mode, left.mode));
+                }
+                Some(_) => found.push(format!("{name} has other contents")),
             }
         }
         for path in other.files.keys().filter(|path| !self.files.contains_key(*path)) {

@@ -113,7 +113,8 @@ impl Program {
         let folder = output().join(flags.replace('/', "_"));
         fs::create_dir_all(&folder)?;
         let binary = folder.join(&self.name);
-        if is_fresh(&binary, &[source, &sources().join("expect.h")]) {
+        let inputs = [source, &sources().join("expect.h"), &sources().join("patch.h")];
+        if is_fresh(&binary, &inputs) {
             return Ok(binary);
         }
         // Tests run in parallel: each compiles under its own name, and the last rename wins.

@@ -1,8 +1,11 @@
 //! A fresh directory for one case: where the program works, where its log and segment go, and
 //! where it says what it did. Bare and instrumented runs see the same paths.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -10,10 +13,20 @@ use anyhow::{Context, Result};
 /// Files larger than this are compared by size: some programs make sparse ones of gigabytes.
 const READ_UP_TO: u64 = 4 << 20;
 
+/// A file, directory or whatever else a program left behind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    /// Its kind and rights, as the kernel keeps them in one number.
+    pub mode: u32,
+    /// Its contents, a link's target, or how large it is where that is too much.
+    pub contents: Vec<u8>,
+}
+
 /// One case's directories.
 #[derive(Debug)]
 pub struct Scene {
     root: PathBuf,
+    kept: Cell<bool>,
 }
 
 impl Scene {
@@ -33,7 +46,7 @@ impl Scene {
         if root.exists() {
             fs::remove_dir_all(&root).with_context(|| format!("clear {}", root.display()))?;
         }
-        let scene = Scene { root };
+        let scene = Scene { root, kept: Cell::new(false) };
         for folder in [scene.work(), scene.logs(), scene.segments(), scene.expect()] {
             fs::create_dir_all(&folder).with_context(|| format!("make {}", folder.display()))?;
         }
@@ -70,6 +83,12 @@ impl Scene {
         self.root.join(stream)
     }
 
+    /// Leaves everything where it is, for a look, and says where.
+    pub fn keep(&self) -> &Path {
+        self.kept.set(true);
+        &self.root
+    }
+
     /// Empties work and expectations between the two runs of a case.
     pub fn clear(&self) -> Result<()> {
         for folder in [self.work(), self.expect()] {
@@ -79,8 +98,8 @@ impl Scene {
         Ok(())
     }
 
-    /// What the program left behind: each path below `work` with its contents or size.
-    pub fn files(&self) -> Result<BTreeMap<PathBuf, Vec<u8>>> {
+    /// What the program left behind: each path below `work`.
+    pub fn files(&self) -> Result<BTreeMap<PathBuf, Left>> {
         let mut files = BTreeMap::new();
         let work = self.work();
         let mut folders = vec![work.clone()];
@@ -92,7 +111,9 @@ impl Scene {
                     folders.push(path.clone());
                 }
                 let inside = path.strip_prefix(&work)?.to_path_buf();
-                files.insert(inside, contents(&path, &facts)?);
+                let left =
+                    Left { mode: facts.permissions().mode(), contents: contents(&path, &facts)? };
+                files.insert(inside, left);
             }
         }
         Ok(files)
@@ -103,14 +124,17 @@ fn contents(path: &Path, facts: &fs::Metadata) -> Result<Vec<u8>> {
     if facts.is_file() && facts.len() <= READ_UP_TO {
         return fs::read(path).with_context(|| format!("read {}", path.display()));
     }
-    Ok(format!("{:?}, {} bytes", facts.file_type(), if facts.is_dir() { 0 } else { facts.len() })
-        .into_bytes())
+    if facts.is_symlink() {
+        return Ok(fs::read_link(path)?.as_os_str().as_bytes().to_vec());
+    }
+    let bytes = if facts.is_file() { facts.len() } else { 0 };
+    Ok(format!("{:?}, {bytes} bytes", facts.file_type()).into_bytes())
 }
 
 impl Drop for Scene {
     fn drop(&mut self) {
         // What failed is kept for a look; the next run clears it.
-        if !std::thread::panicking() {
+        if !std::thread::panicking() && !self.kept.get() {
             fs::remove_dir_all(&self.root).ok();
         }
     }

@@ -117,6 +117,12 @@ pub(crate) fn rank(segment: &[u8]) -> Option<u32> {
     View::new(segment).ok()?.rank()
 }
 
+/// The lines that the process left for people.
+pub(crate) fn notes(segment: &[u8]) -> Vec<String> {
+    let text = |line: &[u8]| String::from_utf8_lossy(line).into_owned();
+    View::new(segment).iter().flat_map(View::notes).map(text).collect()
+}
+
 /// Events dropped because the call came from inside netra.
 pub(crate) fn reentrant(segment: &[u8]) -> i64 {
     let lanes = View::new(segment);

@@ -38,7 +38,7 @@ pub fn trace(program: &Program, scene: &Scene) -> Result<Traced> {
     let mut command = Command::new("strace");
     command.args(["-f", "-y", "-s", "0", "-e", CALLS, "-e", "signal=none", "-o"]).arg(&output);
     command.args(program.words()?).current_dir(scene.work()).stdin(Stdio::null());
-    command.env("LC_ALL", OsString::from("C"));
+    command.env("LC_ALL", OsString::from("C")).env("E2E_EXPECT_DIR", scene.expect());
     let outcome = Outcome::of(&mut command, scene, DEADLINE).context("run strace")?;
     let text = fs::read_to_string(&output).context("strace wrote nothing")?;
     let files = count(&text, &scene.work())?;
@@ -113,7 +113,7 @@ impl<'a> Call<'a> {
         let path = if opens { Call::path(self.result) } else { Call::path(self.arguments) };
         let named = ["stat", "lstat", "newfstatat", "statx"]
             .contains(&self.name)
-            .then(|| self.named_path())
+            .then(|| self.named_path(work))
             .flatten();
         let Some(path) = named.as_deref().or(path).filter(|path| Path::new(path).starts_with(work))
         else {
@@ -161,14 +161,16 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The directory and name of a stat by name; an empty name means the descriptor itself.
-    fn named_path(&self) -> Option<String> {
+    /// The directory and name of a stat by name; an empty name means the descriptor itself. Without a directory a
+    /// name is relative to where the program began.
+    fn named_path(&self, work: &Path) -> Option<String> {
         let quoted = self.arguments.split('"').nth(1)?;
         if quoted.is_empty() {
             return None;
         }
-        let folder = if self.arguments.starts_with('"') { "" } else { Call::path(self.arguments)? };
-        Some(Path::new(folder).join(quoted).display().to_string())
+        let own = self.arguments.starts_with('"');
+        let folder = if own { work } else { Path::new(Call::path(self.arguments)?) };
+        Some(folder.join(quoted).display().to_string())
     }
 }
 

@@ -1,6 +1,7 @@
 //! The tests of the tests: with a guest that misbehaves on purpose, the checks fail, and say why.
 #![forbid(unsafe_code)]
 
+use netra_e2e::transparent::{self, Way};
 use netra_e2e::{Case, Program, Tool, Verdict};
 
 /// What the checks say of a program under a bad guest.
@@ -71,4 +72,26 @@ fn the_tripwire_fires() {
     let program = Program::c("plain").named("plain_wrong_malloc");
     let verdict = Case::of(program).without_evidence().check(&tool).unwrap();
     complains(&verdict, "tripwire: netra reached malloc itself");
+}
+
+/// The harness notices the same guests by itself, without a word of what a program does; and nothing about
+/// a library that does nothing.
+#[test]
+fn bad_guests_are_noticed_by_whoever_only_looks() {
+    let guest = |name: &str| transparent::all().find(|guest| guest.name == name).expect("a row");
+    let seen = |library: &str, name: &str| {
+        let tool = Tool::other(Program::c(library).library().expect("it compiles"));
+        let report = transparent::check(guest(name), &[Way::Other(tool)], 1).expect("it runs");
+        report.differences
+    };
+    for (library, name, about) in [
+        ("wrong_errno", "errno", "other: stdout: "),
+        ("wrong_bytes", "plain", "other: file plain.dat: "),
+        ("wrong_output", "plain", "other: stderr: "),
+        ("wrong_exit", "fork", "other: ending: "),
+        ("wrong_descriptor", "plain", "other: descriptors 0 at its end: "),
+    ] {
+        let found = seen(library, name);
+        assert!(found.iter().any(|line| line.starts_with(about)), "{library}: {found:?}");
+    }
 }

@@ -198,6 +198,15 @@ fn tar() {
     check(&Program::system("tar-x", &["tar", "xf", "out.tar", "-C", "tree"]), &[&make]);
 }
 
+/// Runtimes bring wrappers of their own for calls, around libc's `syscall()`.
+#[test]
+fn calls_by_number() {
+    check(&Program::c("syscall_every").named("syscall_strace"), &[]);
+    let copy = "const fs = require('fs'); fs.copyFileSync('in.dat', 'out.dat');
+        fs.copyFile('in.dat', 'two.dat', () => fs.writeFileSync('end.dat', 'done'));";
+    check(&Program::system("node", &["node", "-e", copy]), &[]);
+}
+
 #[test]
 fn python_and_perl() {
     let python =

@@ -1,8 +1,10 @@
 //! `cargo xtask artifact`: builds `libnetra_preload.so` as it is shipped and looks at the object
 //! itself. What it imports is a short list with reasons (an allocator or a surviving panic would
-//! show there), what it exports is the table of names, and the oldest glibc it runs on is as promised.
+//! show there), what it exports is the table of names, and the oldest glibc it runs on is as promised. What
+//! other libraries patch is not exported, and an exported name has room for a patch: names that are one
+//! function in the C library are one in ours.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,8 +19,16 @@ const PROMISED: Version = Version(2, 28);
 pub(crate) const OTHER_TARGET: &str = "aarch64-unknown-linux-gnu";
 /// Its C compiler, as Debian names it.
 const OTHER_COMPILER: &str = "aarch64-linux-gnu-gcc";
+/// Its C library.
+const OTHER_LIBC: &str = "/usr/aarch64-linux-gnu/lib/libc.so.6";
 /// What it imports besides: another name of the environment, and the size of a page, which the kernel chooses.
 const OTHER_IMPORTS: &[&str] = &["__environ", "getauxval"];
+
+/// What libraries patch to learn of memory that comes and goes (UCX, Open MPI): they are to find libc's.
+const PATCHED: &[&str] = &[
+    "mmap", "mmap64", "munmap", "mremap", "brk", "sbrk", "madvise", "shmat", "shmdt", "malloc",
+    "free", "dlclose",
+];
 
 /// A version of glibc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,15 +36,16 @@ struct Version(u32, u32);
 
 /// `cargo xtask artifact`.
 pub(crate) fn run(_: &[String]) -> Result<()> {
-    check(&build()?, &[])?;
+    check(&build()?, &[], &libc()?, 16)?;
     match other_architecture()? {
-        Some(object) => check(&object, OTHER_IMPORTS),
+        Some(object) => check(&object, OTHER_IMPORTS, Path::new(OTHER_LIBC), 32),
         None => Ok(()),
     }
 }
 
-/// Looks at an object, whose imports may be these as well.
-fn check(object: &Path, more: &[&str]) -> Result<()> {
+/// Looks at an object, whose imports may be these as well, beside its C library; the code of a name has
+/// `room` bytes.
+fn check(object: &Path, more: &[&str], libc: &Path, room: u64) -> Result<()> {
     let undefined = symbols(object, "--undefined-only")?;
     let imports: BTreeSet<String> = undefined.iter().map(|line| name(line).to_owned()).collect();
     let mut wanted = listed(&read(&root().join("crates/preload/imports.txt"))?);
@@ -44,6 +55,10 @@ fn check(object: &Path, more: &[&str]) -> Result<()> {
     let exports: BTreeSet<String> =
         symbols(object, "--defined-only")?.iter().map(|line| name(line).to_owned()).collect();
     same("exports", &exports, &rows(&root().join("crates/preload/src"))?, "the `export!` tables")?;
+    if let Some(name) = PATCHED.iter().find(|name| exports.contains(**name)) {
+        bail!("{name} is exported: libraries that patch it would patch ours and not libc's");
+    }
+    room_for_patches(&functions(object)?, &functions(libc)?, room)?;
 
     let newest = undefined.iter().filter_map(|line| version(line)).max().unwrap_or(Version(2, 0));
     if newest > PROMISED {
@@ -62,9 +77,78 @@ fn check(object: &Path, more: &[&str]) -> Result<()> {
     Ok(())
 }
 
+/// A function as a table of symbols has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Code {
+    address: u64,
+    bytes: u64,
+}
+
+/// What an object defines, by name: the default version of each.
+fn functions(object: &Path) -> Result<BTreeMap<String, Code>> {
+    let list = output(Command::new("readelf").args(["--wide", "--dyn-syms"]).arg(object))?;
+    Ok(String::from_utf8_lossy(&list).lines().filter_map(defined).collect())
+}
+
+/// A line of `readelf`, if it is of a function that is defined.
+fn defined(line: &str) -> Option<(String, Code)> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let &[_, address, bytes, "FUNC" | "IFUNC" | "NOTYPE", _, _, section, name, ..] = &words[..]
+    else {
+        return None;
+    };
+    let (name, version) = name.split_once('@').unwrap_or((name, "@"));
+    // One `@` is a version that only old programs ask for.
+    if section == "UND" || !version.starts_with('@') {
+        return None;
+    }
+    let address = u64::from_str_radix(address, 16).ok()?;
+    Some((name.to_owned(), Code { address, bytes: bytes.parse().unwrap_or(0) }))
+}
+
+/// Whoever writes a jump over the beginning of one of our names, as it would over libc's, may not reach into
+/// another, and patches with it all names that are the same function in libc.
+fn room_for_patches(
+    ours: &BTreeMap<String, Code>,
+    libc: &BTreeMap<String, Code>,
+    room: u64,
+) -> Result<()> {
+    let mut starts: Vec<u64> = ours.values().map(|code| code.address).collect();
+    starts.sort_unstable();
+    starts.dedup();
+    for (name, code) in ours {
+        // An alias has no length of its own.
+        let whole = ours.values().any(|one| one.address == code.address && one.bytes >= room);
+        let next = starts.iter().find(|start| **start > code.address);
+        let near = next.is_some_and(|next| next - code.address < room);
+        if !code.address.is_multiple_of(room) || !whole || near {
+            bail!("{name} has no {room} bytes of its own at {:#x}", code.address);
+        }
+    }
+    for (name, code) in ours {
+        let Some(real) = libc.get(name) else { continue };
+        let same =
+            |other: &&String| libc.get(*other).is_some_and(|one| one.address == real.address);
+        for other in ours.keys().filter(same) {
+            if ours[other].address != code.address {
+                bail!("{name} and {other} are one function in libc and two in ours");
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The names that the built object exports.
 pub(crate) fn exports() -> Result<BTreeSet<String>> {
     Ok(symbols(&build()?, "--defined-only")?.iter().map(|line| name(line).to_owned()).collect())
+}
+
+/// This machine's C library.
+pub(crate) fn libc() -> Result<PathBuf> {
+    let list = output(Command::new("ldd").arg("/bin/sh"))?;
+    let list = String::from_utf8_lossy(&list);
+    let path = list.split_whitespace().find(|word| word.ends_with("/libc.so.6"));
+    Ok(PathBuf::from(path.context("ldd does not show where libc.so.6 is")?))
 }
 
 /// The names of the rows in the sources, without building anything.
@@ -166,7 +250,41 @@ pub(crate) fn other_architecture() -> Result<Option<PathBuf>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Version, listed, name, version};
+    use std::collections::BTreeMap;
+
+    use super::{Code, Version, defined, listed, name, room_for_patches, version};
+
+    fn table(rows: &[(&str, u64, u64)]) -> BTreeMap<String, Code> {
+        let row =
+            |&(name, address, bytes): &(&str, u64, u64)| (name.to_owned(), Code { address, bytes });
+        rows.iter().map(row).collect()
+    }
+
+    #[test]
+    fn a_patch_stays_inside_and_reaches_all_names_of_a_function() {
+        let libc = table(&[("open", 0x100, 300), ("open64", 0x100, 300), ("read", 0x300, 90)]);
+        let judge = |rows: &[(&str, u64, u64)]| {
+            room_for_patches(&table(rows), &libc, 16).map_err(|error| error.to_string())
+        };
+        let good = [("open", 16, 16), ("open64", 16, 0), ("read", 32, 16)];
+        assert_eq!(judge(&good), Ok(()));
+        let short = judge(&[("open", 16, 8), ("open64", 16, 0)]).unwrap_err();
+        assert_eq!(short, "open has no 16 bytes of its own at 0x10");
+        assert!(
+            judge(&[("open", 16, 16), ("read", 24, 16)]).unwrap_err().starts_with("open has no")
+        );
+        let apart = judge(&[("open", 16, 16), ("open64", 32, 16)]).unwrap_err();
+        assert_eq!(apart, "open and open64 are one function in libc and two in ours");
+    }
+
+    #[test]
+    fn lines_of_readelf_are_understood() {
+        let line = "    66: 00000000000345f0    16 FUNC    GLOBAL DEFAULT   14 open@@GLIBC_2.2.5";
+        assert_eq!(defined(line), Some(("open".into(), Code { address: 0x345f0, bytes: 16 })));
+        assert_eq!(defined(&line.replace("@@", "@")), None, "an old version");
+        assert_eq!(defined(&line.replace("   14 ", "  UND ")), None);
+        assert_eq!(defined(&line.replace("@@GLIBC_2.2.5", "")).unwrap().0, "open");
+    }
 
     #[test]
     fn lines_of_nm_are_understood() {

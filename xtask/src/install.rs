@@ -41,10 +41,15 @@ const DEBIAN: &[Need] = &[
     Need { package: "tar", reason: "an application whose calls are counted" },
     Need { package: "sqlite3", reason: "an application whose calls are counted" },
     Need { package: "fio", reason: "an application whose calls are counted" },
+    Need { package: "libaio-dev", reason: "compiles the end-to-end program with libaio" },
     Need { package: "hmmer", reason: "hmmsearch, an application whose calls are counted" },
     Need { package: "nodejs", reason: "builds and tests the report page" },
     Need { package: "npm", reason: "installs what the report page is built with" },
     Need { package: "chromium", reason: "opens report pages as a reader does" },
+    Need { package: "openssh-server", reason: "a login through processes in a sandbox" },
+    Need { package: "openssh-client", reason: "logs in there" },
+    Need { package: "bubblewrap", reason: "puts programs under filters" },
+    Need { package: "musl-tools", reason: "compiles a program of another C library" },
     Need { package: "munge", reason: "its service says who is at the other end of a connection" },
     Need { package: "ltrace", reason: "counts the calls of streams of real applications" },
     Need { package: "default-jre-headless", reason: "runs the JDBC driver that asks the store" },
@@ -53,6 +58,52 @@ const DEBIAN: &[Need] = &[
     Need { package: "openssl", reason: "makes a certificate for the store's door" },
     Need { package: "postgresql-client", reason: "psql, a client that asks the store" },
     Need { package: "strace", reason: "counts the system calls of workloads" },
+    // Programs of which nobody may tell that netra is their guest.
+    Need { package: "bubblewrap", reason: "a sandbox, and a private /tmp" },
+    Need { package: "busybox-static", reason: "a shell of one static program" },
+    Need { package: "bzip2", reason: "a compressor" },
+    Need { package: "cmake", reason: "builds with many short processes" },
+    Need { package: "cpio", reason: "an archiver" },
+    Need { package: "curl", reason: "fetches from files and over the loopback" },
+    Need { package: "default-jdk-headless", reason: "compiles and runs a program in Java" },
+    Need { package: "expect", reason: "gives a program a terminal" },
+    Need { package: "gdb", reason: "runs a program under a debugger" },
+    Need { package: "git", reason: "a program of many short processes and mapped files" },
+    Need { package: "gpg", reason: "encrypts, with an agent of its own" },
+    Need {
+        package: "guile-3.0",
+        reason: "an interpreter with a collector that reads its mappings",
+    },
+    Need { package: "hdf5-tools", reason: "uses HDF5 as it is packaged" },
+    Need { package: "jq", reason: "a program over text" },
+    Need { package: "lammps", reason: "an application of clusters with MPI inside" },
+    Need { package: "libaio1", reason: "what fio asks the kernel asynchronously with" },
+    Need { package: "lmdb-utils", reason: "a database in mapped files" },
+    Need { package: "lua5.4", reason: "an interpreter" },
+    Need { package: "make", reason: "builds in parallel" },
+    Need { package: "mksh", reason: "a shell" },
+    Need { package: "musl-tools", reason: "another C library, dynamic and static" },
+    Need { package: "netcdf-bin", reason: "uses netCDF as it is packaged" },
+    Need { package: "ninja-build", reason: "builds in parallel" },
+    Need {
+        package: "openssh-server",
+        reason: "a server that separates its rights and has a sandbox",
+    },
+    Need { package: "patch", reason: "changes files in place" },
+    Need { package: "php-cli", reason: "an interpreter" },
+    Need { package: "postgresql", reason: "a server of many processes with shared memory" },
+    Need { package: "redis-server", reason: "a server that writes from a forked child" },
+    Need { package: "rsync", reason: "two processes over a pair of sockets" },
+    Need { package: "ruby", reason: "an interpreter with threads of its own" },
+    Need { package: "tcc", reason: "a compiler that runs what it compiled in its own memory" },
+    Need { package: "tcl", reason: "an interpreter" },
+    Need { package: "unzip", reason: "an archiver" },
+    Need { package: "valgrind", reason: "runs a program on a processor of its own" },
+    Need { package: "wget", reason: "fetches over the loopback" },
+    Need { package: "xz-utils", reason: "a compressor with threads" },
+    Need { package: "zip", reason: "an archiver" },
+    Need { package: "zsh", reason: "a shell" },
+    Need { package: "zstd", reason: "a compressor with threads" },
     Need { package: "gcc-aarch64-linux-gnu", reason: "links the library for aarch64" },
     Need { package: "libc6-dev-arm64-cross", reason: "what end-to-end programs on aarch64 need" },
     Need { package: "qemu-user-static", reason: "runs end-to-end programs on aarch64" },
@@ -102,6 +153,8 @@ pub(crate) struct Installed {
     pub(crate) python: Option<PathBuf>,
     /// The folder of MPI libraries.
     pub(crate) mpi: Option<PathBuf>,
+    /// Whether all packages of the distribution are here.
+    complete: bool,
     /// What is missing and what it would have checked, one sentence each.
     pub(crate) missing: Vec<String>,
     /// What was tried in vain, and why.
@@ -117,7 +170,10 @@ impl Installed {
     /// The variables that tell tests what they may use.
     pub(crate) fn environment(&self) -> Vec<(&'static str, PathBuf)> {
         let python = self.python.iter().map(|python| ("NETRA_TEST_PYTHON", python.clone()));
-        python.chain(self.mpi.iter().map(|mpi| ("NETRA_TEST_MPI", mpi.clone()))).collect()
+        let mpi = self.mpi.iter().map(|mpi| ("NETRA_TEST_MPI", mpi.clone()));
+        // A program that is not there is then a failure.
+        let complete = self.complete.then(|| ("NETRA_TEST_INSTALLED", PathBuf::from("all")));
+        python.chain(mpi).chain(complete).collect()
     }
 }
 
@@ -135,7 +191,10 @@ pub(crate) fn run(_: &[String]) -> Result<()> {
 pub(crate) fn all() -> Installed {
     let mut installed = Installed::default();
     match debian() {
-        Ok(missing) => installed.missing = missing,
+        Ok(missing) => {
+            installed.complete = missing.is_empty();
+            installed.missing = missing;
+        }
         Err(error) => installed.failed.push(format!("{error:#}")),
     }
     if let Err(error) = other_target() {

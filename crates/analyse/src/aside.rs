@@ -105,6 +105,7 @@ impl Job {
         self.commits.retain(|commit| !own.contains(&commit.file));
         self.sites.retain(|site| site.file.is_none_or(|file| !own.contains(&file)));
         self.layouts.retain(|layout| !own.contains(&layout.file));
+        self.mapped.retain(|file, _| !own.contains(file));
         // Bytes over time do not say of which file: where all of them can only be of these, nothing is drawn.
         let left =
             |layer| self.usages.iter().any(|usage| usage.layer == layer && usage.bytes() > 0);

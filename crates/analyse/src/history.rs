@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use netra_event::{Rank, Seconds};
 
 use crate::pattern::{median, stragglers};
-use crate::{Report, Thresholds};
+use crate::{Report, Thresholds, program};
 
 /// One run, as far as history looks at it.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,7 +41,7 @@ impl Past {
         let loud = report.findings.iter().filter(|one| one.level > crate::insight::Level::Info);
         Past {
             source: source.to_owned(),
-            program: program(&facts.command),
+            program: program(&facts.command).to_owned(),
             processes: facts.nprocs,
             start,
             hour,
@@ -51,12 +51,6 @@ impl Past {
             findings: loud.map(|one| (one.slug.to_string(), one.lost)).collect(),
         }
     }
-}
-
-/// The program of a command line: its first word without folders.
-fn program(command: &str) -> String {
-    let first = command.split_whitespace().next().unwrap_or("");
-    first.rsplit('/').next().unwrap_or(first).to_owned()
 }
 
 /// A value over many runs.

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use netra_event::roll::Absence;
 use netra_event::{Loss, Module, RecordId, Seconds};
 
 use crate::{
     Aside, Commit, Direction, FunctionUse, Layer, Ledger, Place, SiteUse, Trace, TraceRow, Usage,
+    Who,
 };
 
 /// Everything that is known about one job.
@@ -21,6 +23,8 @@ pub struct Job {
     pub key: Option<String>,
     /// Processes.
     pub nprocs: u64,
+    /// Which of them are ranks, and what the others are called.
+    pub who: Who,
     /// Seconds since 1970, UTC.
     pub start: Option<Seconds>,
     /// From the first process' start to the last one's end.
@@ -65,6 +69,8 @@ pub struct Job {
     pub partial: Vec<PartialModule>,
     /// Events that are missing, by reason.
     pub dropped: Vec<(Loss, u64)>,
+    /// Who there was, and who of them is not recorded, where somebody called a roll.
+    pub attendance: Option<Attendance>,
     /// What the reader of the source had to complain about.
     pub remarks: Vec<String>,
     /// Modules that the source holds, whether or not they are used here.
@@ -73,8 +79,49 @@ pub struct Job {
     pub also: Vec<Also>,
     /// What was about files of MPI's own, and is in nothing else here.
     pub aside: Option<Aside>,
+    /// Bytes of each file that processes mapped into memory, where the source tells.
+    pub mapped: BTreeMap<RecordId, u64>,
     /// Traced bytes by which thread of its process moved them, where the source tells threads apart.
     pub threaded: Option<Threaded>,
+}
+
+/// Who there was, by those who said so.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Attendance {
+    /// Processes that there were.
+    pub started: u64,
+    /// Those of whom everything is recorded.
+    pub recorded: u64,
+    /// Whether the others were left out because somebody wished it.
+    pub complete: bool,
+    /// Those who are not recorded.
+    pub absent: Vec<Absent>,
+    /// A sentence for each reason that nobody wished.
+    pub caveats: Vec<String>,
+}
+
+/// Processes that are not recorded for one reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Absent {
+    /// The reason.
+    pub why: Absence,
+    /// How many.
+    pub count: u64,
+    /// Where.
+    pub host: String,
+    /// The program of the first.
+    pub program: String,
+}
+
+impl Attendance {
+    /// Adds those of another source.
+    pub fn add(&mut self, other: Attendance) {
+        self.started = self.started.saturating_add(other.started);
+        self.recorded = self.recorded.saturating_add(other.recorded);
+        self.complete &= other.complete;
+        self.absent.extend(other.absent);
+        self.caveats.extend(other.caveats);
+    }
 }
 
 /// What a module counted that describes itself, over all its records.

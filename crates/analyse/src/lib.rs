@@ -16,6 +16,7 @@ mod gather;
 pub mod history;
 pub mod insight;
 mod job;
+mod mapped;
 pub mod metric;
 pub mod pattern;
 mod report;
@@ -24,6 +25,7 @@ mod trace;
 mod trust;
 mod unknown;
 mod usage;
+mod who;
 
 #[cfg(test)]
 mod sample;
@@ -32,10 +34,14 @@ pub use aside::{Aside, is_of_mpi};
 pub use call::{Act, Commit, Frame, FunctionUse, Ledger, Place, SiteUse};
 pub use decode::Decoder;
 pub use gather::Gather;
-pub use job::{Also, Heatmap, Job, Layout, Mount, Opening, PartialModule, Threaded};
+pub use job::{
+    Absent, Also, Attendance, Heatmap, Job, Layout, Mount, Opening, PartialModule, Threaded,
+};
+pub use mapped::Mapped;
 pub use metric::Facts;
 pub use report::{Report, Setup, diagnose, diagnose_and_draw, diagnose_with};
 pub use threshold::{LIMITS, Limit, Ratio, Thresholds, Unit};
 pub use trace::{Direction, InOrder, Rows, Run, Trace, TraceRow};
 pub use trust::Trust;
 pub use usage::{COUNTED, Extreme, Flow, Layer, Usage};
+pub use who::{Who, program};

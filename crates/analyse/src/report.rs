@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use netra_event::Rank;
+
 use crate::detail::{Budget, Detail};
 use crate::insight::{Custom, Finding, Outcome, RULES, Source, group, lines, queries};
 use crate::pattern::parallel;
@@ -61,7 +63,12 @@ pub fn diagnose_with(job: &Job, setup: &Setup) -> Report {
         Outcome::Found(found) => findings.extend(found.into_iter().map(|finding| {
             let queries = queries(&finding, sources, job);
             let lines = lines(&finding, job);
-            Finding { title: name.title.clone(), queries, lines, ..finding }
+            // Rules name whom they mean by number.
+            let (ranks, others): (Vec<Rank>, Vec<Rank>) =
+                finding.ranks.iter().partition(|number| facts.who.is_rank(**number));
+            let processes = others.into_iter().map(|other| facts.who.called(other)).collect();
+            let title = name.title.clone();
+            Finding { title, queries, lines, ranks, processes, ..finding }
         })),
     };
     for rule in RULES.iter().filter(|rule| !setup.silenced.contains(rule.slug)) {

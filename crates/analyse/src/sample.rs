@@ -3,7 +3,7 @@
 use netra_event::{Rank, RecordId, Seconds};
 
 use crate::insight::{Finding, Outcome, Rule};
-use crate::{Extreme, Facts, Job, Layer, Layout, Mount, Thresholds, Usage};
+use crate::{Extreme, Facts, Job, Layer, Layout, Mount, Thresholds, Usage, Who};
 
 /// A job under construction.
 pub(crate) struct Sample {
@@ -14,8 +14,26 @@ impl Sample {
     pub(crate) fn new(nprocs: u64, run_time: f64) -> Sample {
         let mount = Mount { path: "/lus".into(), kind: "lustre".into() };
         Sample {
-            job: Job { nprocs, run_time: Seconds(run_time), mounts: vec![mount], ..Job::default() },
+            job: Job {
+                nprocs,
+                who: Who::ranks(nprocs),
+                run_time: Seconds(run_time),
+                mounts: vec![mount],
+                ..Job::default()
+            },
         }
+    }
+
+    /// The same job of processes that nobody called ranks.
+    pub(crate) fn unranked(mut self) -> Sample {
+        self.job.who = Who::default();
+        self
+    }
+
+    /// The job with more processes behind its ranks, as a script starts them.
+    pub(crate) fn beside(mut self, others: u64) -> Sample {
+        self.job.nprocs += others;
+        self
     }
 
     pub(crate) fn id(&mut self, path: &str) -> RecordId {

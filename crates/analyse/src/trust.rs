@@ -4,7 +4,7 @@ use netra_event::{Loss, Module};
 
 use crate::pattern::Traced;
 use crate::unknown::unknown;
-use crate::{Aside, Job, Layer, Ledger};
+use crate::{Aside, Attendance, Job, Layer, Ledger, Mapped};
 
 /// How complete a job's data is.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -21,10 +21,14 @@ pub struct Trust {
     pub summed: u64,
     /// Calls made against events kept, where the source keeps such an account.
     pub ledger: Option<Ledger>,
+    /// Who there was, and who of them is not recorded, where that is known.
+    pub attendance: Option<Attendance>,
     /// What the reader of the source complained about.
     pub remarks: Vec<String>,
     /// What the source could not know, and what therefore cannot be said, a sentence each.
     pub unknown: Vec<String>,
+    /// Files that are mapped into memory, where what is read and written is not seen.
+    pub mapped: Option<Mapped>,
     /// Files of MPI's own that nothing here is about.
     pub aside: Option<Aside>,
 }
@@ -46,8 +50,10 @@ impl Trust {
             coverage: coverage(job, traced),
             summed: job.usages.iter().filter(|usage| usage.rank.is_shared()).count() as u64,
             ledger: job.ledger.clone(),
+            attendance: job.attendance.clone(),
             remarks: job.remarks.clone(),
             unknown: unknown(job),
+            mapped: Mapped::of_job(job),
             aside: job.aside,
         }
     }
@@ -58,6 +64,8 @@ impl Trust {
         self.partial.is_empty()
             && self.dropped.is_empty()
             && self.impossible.is_empty()
+            && self.attendance.as_ref().is_none_or(|attendance| attendance.complete)
+            && self.mapped.is_none()
             && self.remarks.is_empty()
             && self.ledger.as_ref().is_none_or(|ledger| ledger.balances() && ledger.missing() == 0)
             && self.coverage.is_none_or(|coverage| coverage > 0.99)
@@ -66,7 +74,8 @@ impl Trust {
     /// What is missing or wrong, a sentence each.
     #[must_use]
     pub fn caveats(&self) -> Vec<String> {
-        let mut says = Vec::new();
+        let attendance = self.attendance.iter();
+        let mut says: Vec<String> = attendance.flat_map(|all| all.caveats.clone()).collect();
         for module in &self.partial {
             says.push(format!("{module} ran out of memory and counts only part of the job"));
         }
@@ -103,6 +112,7 @@ impl Trust {
                 coverage * 100.0
             ));
         }
+        says.extend(self.mapped.map(|mapped| mapped.says()));
         says.extend(self.remarks.iter().cloned());
         says
     }
@@ -119,8 +129,8 @@ fn coverage(job: &Job, traced: Option<&Traced>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use crate::PartialModule;
     use crate::sample::Sample;
+    use crate::{Attendance, PartialModule};
     use netra_event::Module;
 
     #[test]
@@ -137,6 +147,22 @@ mod tests {
                 "STDIO holds 1 time that cannot be true (it counts as 0)",
             ]
         );
+    }
+
+    #[test]
+    fn who_is_not_recorded_is_missing() {
+        let mut job = Sample::new(2, 10.0);
+        job.posix("/f", 0);
+        let attendance =
+            Attendance { started: 3, recorded: 3, complete: true, ..Default::default() };
+        job.job.attendance = Some(attendance);
+        assert!(job.facts().trust.is_complete());
+        let caveats = vec!["1 of 3 processes is not recorded: statically linked (/x)".to_owned()];
+        job.job.attendance =
+            Some(Attendance { started: 3, recorded: 2, caveats, ..Default::default() });
+        let trust = job.facts().trust;
+        assert!(!trust.is_complete());
+        assert_eq!(trust.caveats(), ["1 of 3 processes is not recorded: statically linked (/x)"]);
     }
 
     #[test]

@@ -35,7 +35,7 @@ fn ranks(job: &Job) -> Option<String> {
 
 fn flushes(job: &Job) -> Option<String> {
     (!job.trace.is_empty() && job.commits.is_empty() && job.nprocs > 1).then(|| {
-        "flushes, opens and closes were not traced: whether ranks that use the same bytes are safe on NFS or a burst buffer is not known".into()
+        format!("flushes, opens and closes were not traced: whether {} that use the same bytes are safe on NFS or a burst buffer is not known", job.who.noun(job.nprocs))
     })
 }
 

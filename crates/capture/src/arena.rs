@@ -15,6 +15,7 @@ use netra_event::segment::{ANONYMOUS, CALL_CODES, CHUNK_BYTES, Entry, Header, Re
 
 use crate::jail;
 use crate::memory::{self, FILES, SITES, THREADS};
+use crate::room;
 use crate::settings::{LONGEST_PATH, SETTINGS};
 use crate::sys::{self, Refused};
 use crate::text::Text;
@@ -26,31 +27,83 @@ pub struct Growth {
     claimed: AtomicU32,
 }
 
-/// Regions with their stride and capacity in bytes; the chunks' depends on the budget. The first one begins
-/// in the header's page, all others at a page of their own: they grow page by page.
-const LAYOUT: [(Region, usize, usize); 15] = [
-    (Region::Mounts, size_of::<table::Mount>(), 3 * PAGE - FIRST),
-    (Region::Notes, 1, 8 << 10),
-    (Region::Names, 1, 4 << 20),
-    (Region::Files, size_of::<table::File>(), size_of::<table::File>() * FILES),
-    (Region::Objects, size_of::<table::Object>(), 2048 * size_of::<table::Object>()),
-    (Region::Sites, size_of::<table::Site>(), size_of::<table::Site>() * SITES),
-    (Region::Stacks, 8, 4 << 20),
-    (Region::Records, 0, 64 << 20),
-    (Region::Heatmaps, size_of::<table::Heatmap>(), 1024 * size_of::<table::Heatmap>()),
-    (Region::Lanes, size_of::<Lane>(), THREADS * size_of::<Lane>()),
-    (Region::Calls, CALL_CODES * 8, 8192 * CALL_CODES * 8),
-    (Region::Extensions, 0, 16 << 20),
-    (Region::Modules, size_of::<table::Module>(), PAGE),
-    (Region::Platform, 1, 4 << 10),
-    (Region::Chunks, CHUNK_BYTES, 0),
+/// Regions with their stride, and their bytes: at most, and at least where there is little room; the chunks'
+/// depend on the budget. The first one begins in the header's page, all others at a page of their own: they
+/// grow page by page.
+const LAYOUT: [(Region, usize, usize, usize); 15] = [
+    (Region::Mounts, size_of::<table::Mount>(), 3 * PAGE - FIRST, 3 * PAGE - FIRST),
+    (Region::Notes, 1, 8 << 10, 8 << 10),
+    (Region::Names, 1, 4 << 20, 32 << 10),
+    (Region::Files, size_of::<table::File>(), size_of::<table::File>() * FILES, 16 << 10),
+    (Region::Objects, size_of::<table::Object>(), 2048 * size_of::<table::Object>(), 16 << 10),
+    (Region::Sites, size_of::<table::Site>(), size_of::<table::Site>() * SITES, 8 << 10),
+    (Region::Stacks, 8, 4 << 20, 32 << 10),
+    (Region::Records, 0, 64 << 20, 128 << 10),
+    (Region::Heatmaps, size_of::<table::Heatmap>(), 1024 * size_of::<table::Heatmap>(), 16 << 10),
+    (Region::Lanes, size_of::<Lane>(), THREADS * size_of::<Lane>(), 8 << 10),
+    (Region::Calls, CALL_CODES * 8, 8192 * CALL_CODES * 8, 128 << 10),
+    (Region::Extensions, 0, 16 << 20, 16 << 10),
+    (Region::Modules, size_of::<table::Module>(), PAGE, PAGE),
+    (Region::Platform, 1, 4 << 10, 4 << 10),
+    (Region::Chunks, CHUNK_BYTES, 0, 0),
 ];
+/// Bytes of chunks where there is little room, if events are traced at all.
+const FEW_CHUNKS: usize = 4 * CHUNK_BYTES;
+/// How often regions may be halved.
+const MOST_HALVED: u32 = 9;
 const PAGE: usize = 4096;
 /// The header with its directory, and where the first region begins.
 const FIRST: usize = size_of::<Header>().next_multiple_of(64);
 const _: () = assert!((3 * PAGE - FIRST).is_multiple_of(size_of::<table::Mount>()));
 /// Regions grow by doubling, up to this: what is reserved and not used yet counts as memory of the process.
 const LARGEST_STEP: u64 = 64 << 10;
+/// What is reserved for a process that may soon be unable to: names of some hundred files, and what a thread
+/// counts of each.
+const AHEAD: [(Region, u64); 9] = [
+    (Region::Notes, 1 << 10),
+    (Region::Names, 16 << 10),
+    (Region::Files, 16 << 10),
+    (Region::Sites, 8 << 10),
+    (Region::Stacks, 16 << 10),
+    (Region::Records, 64 << 10),
+    (Region::Lanes, 4 << 10),
+    (Region::Calls, 32 << 10),
+    (Region::Extensions, 4 << 10),
+];
+/// And some thousand events.
+const CHUNKS_AHEAD: u64 = 8;
+
+/// The bytes of each region, one behind the other from [`FIRST`] on.
+#[derive(Clone, Copy)]
+struct Plan {
+    capacity: [usize; LAYOUT.len()],
+    bytes: usize,
+}
+
+impl Plan {
+    /// All regions with room for `chunks` bytes of events, each halved so often.
+    fn new(chunks: usize, halved: u32) -> Plan {
+        let mut plan = Plan { capacity: [0; LAYOUT.len()], bytes: FIRST };
+        for (place, (region, _, most, least)) in plan.capacity.iter_mut().zip(LAYOUT) {
+            *place = match region {
+                // The first begins behind the header, and ends with a page all the same.
+                Region::Mounts => most,
+                Region::Chunks => memory::halve(chunks, chunks.min(FEW_CHUNKS), halved)
+                    .next_multiple_of(CHUNK_BYTES),
+                _ => memory::halve(most, least, halved).next_multiple_of(PAGE),
+            };
+            plan.bytes = plan.bytes.wrapping_add(*place);
+        }
+        plan
+    }
+
+    /// The largest plan that keeps within so many bytes.
+    fn within(chunks: usize, most: u64) -> Option<Plan> {
+        (0..=MOST_HALVED)
+            .map(|halved| Plan::new(chunks, halved))
+            .find(|plan| plan.bytes as u64 <= most)
+    }
+}
 
 /// Where the segment lies.
 pub struct Arena {
@@ -85,27 +138,39 @@ impl Arena {
         budget: usize,
     ) -> Option<&'static Header> {
         let chunks = budget.next_multiple_of(CHUNK_BYTES);
-        let bytes =
-            LAYOUT.iter().fold(FIRST, |sum, row| sum.wrapping_add(row.2)).wrapping_add(chunks);
+        let room = room::left();
         // A child after fork maps its own over its parent's: addresses in private memory that
         // were not wiped (there are none) would stay valid, and nothing piles up.
-        let old = self.base.load(Ordering::Relaxed);
-        let at =
-            if self.bytes.load(Ordering::Relaxed) == bytes { old.expose_provenance() } else { 0 };
+        let old = self.base.swap(ptr::null_mut(), Ordering::Relaxed);
+        let held = self.bytes.swap(0, Ordering::Relaxed);
+        let place = |plan: Plan| if plan.bytes <= held { old.expose_provenance() } else { 0 };
+        // What is left does not count what is mapped over.
+        let limit = |most: u64| most.max(held as u64);
         self.file.store(0, Ordering::Relaxed);
-        let mut base = path.and_then(|path| self.map_file(path, at, bytes).ok());
-        if base.is_none() {
+        let mapped = path.and_then(|path| {
+            let plan = Plan::within(chunks, limit(room.mapped()))?;
+            Some((self.map_file(path, place(plan), plan).ok()?, plan))
+        });
+        let (base, plan) = mapped.or_else(|| {
             // Nothing is reserved after all, and nothing needs to be.
             for growth in memory::private().iter().flat_map(|private| &private.growth) {
                 growth.reserved.store(0, Ordering::Release);
             }
-            // SAFETY: `at` is 0 or the mapping of the parent, which this process no longer uses.
-            base = unsafe { sys::map_private(at, bytes) }.ok();
+            let plan = Plan::within(chunks, room.memory())?;
+            // SAFETY: 0 or the mapping of the parent, which this process no longer uses.
+            Some((unsafe { sys::map_private(place(plan), plan.bytes) }.ok()?, plan))
+        })?;
+        if base == old && plan.bytes < held {
+            // SAFETY: the rest of the parent's.
+            unsafe { sys::unmap(base.wrapping_add(plan.bytes), held.wrapping_sub(plan.bytes)) };
+        } else if base != old && held != 0 {
+            // SAFETY: the parent's.
+            unsafe { sys::unmap(old, held) };
         }
-        self.bytes.store(bytes, Ordering::Relaxed);
-        self.base.store(base?, Ordering::Release);
+        self.bytes.store(plan.bytes, Ordering::Relaxed);
+        self.base.store(base, Ordering::Release);
         let header = self.header()?;
-        self.lay_out(header, chunks);
+        self.lay_out(header, &plan);
         if self.file.load(Ordering::Relaxed) == 0 {
             header.flags.fetch_or(ANONYMOUS, Ordering::Relaxed);
         }
@@ -116,8 +181,9 @@ impl Arena {
         &self,
         mut path: Text<LONGEST_PATH>,
         at: usize,
-        bytes: usize,
+        plan: Plan,
     ) -> Result<*mut u8, Refused> {
+        let bytes = plan.bytes;
         let name = path.path().ok_or(Refused(libc::ENAMETOOLONG))?;
         let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW;
         let file = jail::open(name, flags, 0o600)?;
@@ -132,7 +198,7 @@ impl Arena {
             // SAFETY: `at` is 0 or the mapping of the parent, which this process no longer uses.
             let mapped = unsafe { file.map(at, bytes) }?;
             sys::touch_at_random(mapped, bytes);
-            let beginnings = self.reserve_beginnings(&file, mapped);
+            let beginnings = self.reserve_beginnings(&file, mapped, &plan);
             if beginnings.is_err() && at == 0 {
                 // SAFETY: nobody knows the mapping yet.
                 unsafe { sys::unmap(mapped, bytes) };
@@ -154,7 +220,12 @@ impl Arena {
 
     /// Reserves the header and the first page of the regions that every process uses, while the file is
     /// open: enough for a small program.
-    fn reserve_beginnings(&self, file: &sys::Descriptor, mapped: *mut u8) -> Result<(), Refused> {
+    fn reserve_beginnings(
+        &self,
+        file: &sys::Descriptor,
+        mapped: *mut u8,
+        plan: &Plan,
+    ) -> Result<(), Refused> {
         let private = memory::private().ok_or(Refused(libc::ENOMEM))?;
         let reserve = |offset: u64, bytes: usize| match sys::populate(
             mapped.wrapping_add(offset as usize),
@@ -165,7 +236,9 @@ impl Arena {
         };
         reserve(0, PAGE)?;
         let mut offset = FIRST as u64;
-        for (growth, (region, _, capacity)) in private.growth.iter().zip(LAYOUT) {
+        for ((growth, (region, ..)), capacity) in
+            private.growth.iter().zip(LAYOUT).zip(plan.capacity)
+        {
             let seldom = matches!(region, Region::Notes | Region::Extensions | Region::Modules);
             let first = match region {
                 _ if seldom => 0,
@@ -192,10 +265,12 @@ impl Arena {
         Ok(())
     }
 
-    fn lay_out(&self, header: &Header, chunks: usize) {
+    fn lay_out(&self, header: &Header, plan: &Plan) {
         let mut offset = FIRST as u64;
-        for (entry, (region, stride, capacity)) in header.directory.iter().zip(LAYOUT) {
-            let capacity = if region == Region::Chunks { chunks } else { capacity } as u64;
+        for ((entry, (region, stride, ..)), capacity) in
+            header.directory.iter().zip(LAYOUT).zip(plan.capacity)
+        {
+            let capacity = capacity as u64;
             entry.stride.store(stride as u32, Ordering::Relaxed);
             entry.offset.store(offset, Ordering::Relaxed);
             entry.capacity.store(capacity, Ordering::Relaxed);
@@ -252,6 +327,10 @@ impl Arena {
                 let to = grown(from, reserved, until).min(entry.capacity.load(Ordering::Relaxed));
                 if self.reserve(from.wrapping_add(reserved), to.wrapping_sub(reserved)) {
                     growth.reserved.store(to, Ordering::Release);
+                } else {
+                    // Neither space nor memory: asked again at once, the kernel says the same.
+                    growth.claimed.store(0, Ordering::Release);
+                    return false;
                 }
             }
             growth.claimed.store(0, Ordering::Release);
@@ -271,7 +350,7 @@ impl Arena {
     /// Reserves a range of the segment that nobody has touched yet. Refused, it becomes private
     /// memory: the process goes on, others no longer see what it writes there.
     pub fn reserve(&self, offset: u64, bytes: u64) -> bool {
-        if self.file.load(Ordering::Relaxed) == 0 {
+        if self.file.load(Ordering::Relaxed) == 0 || bytes == 0 {
             return true;
         }
         let base = self.base.load(Ordering::Relaxed);
@@ -293,6 +372,51 @@ impl Arena {
             }
         }
         done.is_ok()
+    }
+
+    /// Reserves room for a while in all regions, for a process that may soon be unable to.
+    pub fn reserve_ahead(&self) {
+        for (region, bytes) in AHEAD {
+            if let Some((entry, index)) = self.entry(region) {
+                let used = entry.used.load(Ordering::Relaxed);
+                let capacity = entry.capacity.load(Ordering::Relaxed);
+                let _reserved = self.ensure(entry, index, used.saturating_add(bytes).min(capacity));
+            }
+        }
+        self.reserve_chunks();
+    }
+
+    /// The same for chunks, which their takers reserve one by one: the rest of the first one, and some more.
+    fn reserve_chunks(&self) {
+        const CHUNK: u64 = CHUNK_BYTES as u64;
+        let Some((entry, index)) = self.entry(Region::Chunks) else { return };
+        let Some(growth) = memory::private().and_then(|private| private.growth.get(index)) else {
+            return;
+        };
+        let used = entry.used.load(Ordering::Relaxed);
+        let until = used.saturating_add(CHUNKS_AHEAD.wrapping_mul(CHUNK));
+        let until = until.min(entry.capacity.load(Ordering::Relaxed));
+        let reserved = growth.reserved.load(Ordering::Acquire);
+        let rest = (reserved, reserved.next_multiple_of(CHUNK).min(until));
+        for (from, to) in [rest, (used.max(rest.1), until)] {
+            let at = entry.offset.load(Ordering::Relaxed).wrapping_add(from);
+            let bytes = to.saturating_sub(from);
+            let base = self.base.load(Ordering::Relaxed);
+            let done = self.file.load(Ordering::Relaxed) == 0
+                || bytes == 0
+                || match sys::populate(base.wrapping_add(at as usize), bytes as usize) {
+                    Ok(()) => true,
+                    // Zeroes are written only where nobody else can have begun to write events.
+                    Err(Refused(libc::EINVAL)) if memory::one_thread() => {
+                        self.reserve_in_file(at, bytes).is_ok()
+                    }
+                    Err(_) => false,
+                };
+            if !done {
+                return;
+            }
+            growth.reserved.fetch_max(to, Ordering::AcqRel);
+        }
     }
 
     fn reserve_in_file(&self, offset: u64, bytes: u64) -> Result<(), Refused> {
@@ -409,20 +533,37 @@ pub fn note(line: &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{FIRST, LAYOUT, PAGE, grown};
+    use super::{CHUNK_BYTES, FIRST, LAYOUT, MOST_HALVED, PAGE, Plan, grown};
 
     #[test]
     fn regions_begin_and_grow_page_by_page() {
-        let mut offset = FIRST;
-        for (_, stride, capacity) in LAYOUT {
-            offset += capacity;
-            assert_eq!(offset % PAGE, 0, "what is refused becomes private memory, in whole pages");
-            assert!(stride == 0 || capacity % stride == 0);
+        for halved in 0..=MOST_HALVED {
+            let mut offset = FIRST;
+            for capacity in Plan::new(5 * CHUNK_BYTES, halved).capacity {
+                offset += capacity;
+                assert_eq!(offset % PAGE, 0, "what is refused becomes private, in whole pages");
+            }
+        }
+        for (_, stride, most, least) in LAYOUT {
+            assert!(stride == 0 || most % stride == 0);
+            assert!(least <= most && (most == 0 || least >= stride));
         }
         let first = FIRST as u64;
         assert_eq!((first + grown(first, 4096 - first, 4096 - first + 1)) % 4096, 0);
         assert_eq!(grown(8192, 4096, 4097), 8192);
         assert_eq!(grown(8192, 4096, 20_000), 20_480);
         assert_eq!(grown(8192, 1 << 20, (1 << 20) + 1), (1 << 20) + (64 << 10), "by steps");
+    }
+
+    #[test]
+    fn a_segment_keeps_within_what_it_may_take() {
+        let budget = 64 << 20;
+        assert_eq!(Plan::within(budget, u64::MAX).unwrap().bytes, Plan::new(budget, 0).bytes);
+        for most in [1 << 20, 3 << 20, 50 << 20] {
+            let plan = Plan::within(budget, most).unwrap();
+            assert!(plan.bytes as u64 <= most && plan.bytes as u64 > most / 4, "{}", plan.bytes);
+        }
+        assert!(Plan::within(budget, 500_000).is_none());
+        assert_eq!(Plan::new(0, 3).capacity.last(), Some(&0), "no events, no chunks");
     }
 }

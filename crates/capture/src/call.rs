@@ -276,7 +276,7 @@ impl Call {
         compiler_fence(Ordering::SeqCst);
         let thread = match slot.attached() {
             Some(thread) => Some(thread),
-            None => life::ready().and_then(|()| lane::attach(slot)),
+            None => life::ready_since(Some(self.start)).and_then(|()| lane::attach(slot)),
         };
         let Some(thread) = thread else {
             slot.busy.set(0);
@@ -399,6 +399,13 @@ impl Ended {
         (slot, thread): (&'static Slot, &'static Thread),
     ) -> ManuallyDrop<Ended> {
         ManuallyDrop::new(Ended { call, end, thread, slot })
+    }
+
+    /// A part of the call that is recorded beside it, from its own start to `end`: it counts as one of its
+    /// own function.
+    pub(crate) fn part(&self, call: Call, end: u64) -> ManuallyDrop<Ended> {
+        lane::count(self.thread, call.function);
+        Ended::aside(call, end, (self.slot, self.thread))
     }
 
     /// When the call began.

@@ -8,7 +8,7 @@ use netra_event::segment::OTHER_FILE;
 
 use crate::arch;
 use crate::lustre;
-use crate::memory::{self, OPENS};
+use crate::memory;
 use crate::module::POSIX;
 use crate::name::{self, LONGEST};
 use crate::settings::SETTINGS;
@@ -113,10 +113,10 @@ pub fn track(descriptor: c_int, path: &[u8], flags: c_int) -> Option<&'static Op
 
 /// Takes a description from the pool.
 fn take() -> Option<&'static Open> {
-    let private = memory::private()?;
-    let link = |number: u32| private.opens.get(number as usize).map(|open| &open.next_free);
-    let number = private.opens_free.take(OPENS, link)?;
-    private.opens.get(number as usize)
+    let (private, opens) = (memory::private()?, memory::opens());
+    let link = |number: u32| opens.get(number as usize).map(|open| &open.next_free);
+    let number = private.opens_free.take(opens.len(), link)?;
+    opens.get(number as usize)
 }
 
 fn replace(entry: &AtomicUsize, with: usize) {
@@ -157,7 +157,7 @@ impl Open {
             return;
         }
         let Some(private) = memory::private() else { return };
-        let first = private.opens.as_ptr().addr();
+        let first = memory::opens().as_ptr().addr();
         const BYTES: usize = size_of::<Open>();
         let number = core::ptr::from_ref(self).addr().wrapping_sub(first) / BYTES;
         private.opens_free.give(number as u32, &self.next_free);
@@ -180,8 +180,11 @@ impl Open {
     }
 
     /// Takes over a change of the status flags by `fcntl`.
-    pub fn set_flags(&self, flags: c_int) {
+    pub fn set_flags(&self, descriptor: c_int, flags: c_int) {
         let appends = flags & libc::O_APPEND != 0;
+        if appends && self.flags.load(Ordering::Relaxed) & APPENDS == 0 {
+            self.end.store(sys::size(descriptor).unwrap_or(0), Ordering::Relaxed);
+        }
         self.flags.store(if appends { APPENDS } else { 0 }, Ordering::Relaxed);
     }
 
@@ -213,7 +216,7 @@ pub fn forget(descriptor: c_int) {
 
 /// Forgets descriptors from `first` to `last`.
 pub fn forget_range(first: u32, last: u32) {
-    let limit = memory::DESCRIPTORS as u32;
+    let limit = memory::limit() as u32;
     for descriptor in first..=last.min(limit) {
         // Entries of pages that were never touched read as zero; the kernel shares one page.
         if memory::descriptor(descriptor as c_int)
@@ -263,6 +266,13 @@ pub fn adopt(descriptor: c_int) -> Option<&'static Open> {
     let open = track(descriptor, path, flags)?;
     open.seek(sys::position(descriptor).unwrap_or(0));
     Some(open)
+}
+
+/// Looks at a descriptor while the kernel can be asked what it is.
+pub fn meet(descriptor: c_int) {
+    if let Behind::Unknown = behind(descriptor) {
+        let _open = adopt(descriptor);
+    }
 }
 
 fn kernel_path(descriptor: c_int, buffer: &mut [u8]) -> Option<&[u8]> {

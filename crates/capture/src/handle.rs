@@ -93,8 +93,10 @@ impl Described {
 
 fn near(key: u64) -> impl Iterator<Item = &'static Place> {
     let hash = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize;
-    let places = memory::private().map(|private| &private.handles);
-    (0..NEAR).filter_map(move |step| places?.get(hash.wrapping_add(step) % HANDLES))
+    let places = memory::handles();
+    (0..NEAR).filter_map(move |step| {
+        places.get(hash.wrapping_add(step).checked_rem(places.len()).unwrap_or(0))
+    })
 }
 
 fn place(key: u64) -> Option<&'static Place> {

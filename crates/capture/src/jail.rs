@@ -1,50 +1,34 @@
 //! A process that changes its root no longer sees where segments and logs lie, and what it would make
 //! at the same path lies in its jail, where it is nobody's.
 //!
-//! So the directory of segments is held open over `chroot`, under a high number, and checked before
-//! each use: an application may close everything. Segments of such a process and of its children go on
+//! So the directory of segments is held open over `chroot` (`hold`). Segments of such a process and of its children go on
 //! through it; the log is left to `netra run` and `netra recover`, which find the segments. A root
 //! that was changed past our hook leaves memory of our own, and a note.
+//!
+//! A process that becomes another user may no longer write there either. Its own segment is made before, and the
+//! directory of that user's segments, which belongs to the user, is held for its children; the roll says who that is,
+//! so that `netra run` looks there too.
 
 use core::ffi::{CStr, c_int};
-use core::sync::atomic::{AtomicI32, AtomicU64, Ordering, compiler_fence};
+use core::sync::atomic::{AtomicU32, Ordering, compiler_fence};
 
 use crate::arch;
 use crate::arena::ARENA;
+use crate::hold::{Mark, ROLL, SEGMENTS};
 use crate::life;
-use crate::sys::{self, Descriptor, Identity, Refused};
+use crate::roll;
+use crate::settings::{LONGEST_PATH, SETTINGS};
+use crate::sys::{self, Descriptor, Refused};
+use crate::text::Text;
 use crate::tls;
 
-/// Numbers an application hands out itself lie below, as a rule.
-const LEAST: c_int = 200;
-
-/// A file that is found again: device and inode, 0 before it is known.
-struct Mark {
-    device: AtomicU64,
-    inode: AtomicU64,
-}
-
-impl Mark {
-    const fn new() -> Mark {
-        Mark { device: AtomicU64::new(0), inode: AtomicU64::new(0) }
-    }
-
-    fn set(&self, found: &Identity) {
-        self.device.store(found.device, Ordering::Relaxed);
-        self.inode.store(found.inode, Ordering::Relaxed);
-    }
-
-    fn is(&self, found: &Identity) -> bool {
-        self.device.load(Ordering::Relaxed) == found.device
-            && self.inode.load(Ordering::Relaxed) == found.inode
-    }
-}
+/// Users for whom a process prepares: one that changes all the time does it for others.
+const MOST_USERS: u32 = 16;
 
 /// The root of the start, which children inherit the knowledge of.
 static ROOT: Mark = Mark::new();
-/// The directory of segments that is held, and its number plus one.
-static HELD: Mark = Mark::new();
-static NUMBER: AtomicI32 = AtomicI32::new(0);
+/// For how many users this process has prepared.
+static USERS: AtomicU32 = AtomicU32::new(0);
 
 /// Remembers the root.
 pub fn start() {
@@ -62,42 +46,98 @@ pub fn entered() -> bool {
 /// The root may be about to change: makes sure that this process has its segment, and holds the
 /// directory of segments. A child of vfork leaves that to its parent.
 pub fn before() {
+    if !SEGMENTS.is_known() {
+        prepare(|| {
+            if !entered() {
+                hold();
+                roll::hold();
+            }
+        });
+    }
+}
+
+/// The process may be about to become this user.
+pub fn before_user(user: u32) {
+    let enough = USERS.load(Ordering::Relaxed) >= MOST_USERS;
+    if enough || user == u32::MAX || user == sys::ask(libc::SYS_geteuid) {
+        return;
+    }
+    prepare(|| {
+        if SEGMENTS.number_of(user).is_some() {
+            return;
+        }
+        if let Some(directory) = directory_of(user) {
+            USERS.fetch_add(1, Ordering::Relaxed);
+            roll::hold();
+            roll::user(user);
+            SEGMENTS.keep(&directory);
+        }
+    });
+}
+
+/// Does something outside of the application's calls, in a process that has its segment.
+fn prepare(act: impl FnOnce()) {
     let slot = tls::slot();
-    if slot.busy.get() | slot.borrowed.get() != 0 || NUMBER.load(Ordering::Relaxed) != 0 {
+    if slot.busy.get() | slot.borrowed.get() != 0 {
         return;
     }
     // A signal handler's calls pass meanwhile, as during any other work of ours.
     arch::mark(&slot.busy);
     compiler_fence(Ordering::SeqCst);
-    if life::ready().is_some() && !entered() {
-        hold();
+    if life::ready().is_some() {
+        act();
     }
     compiler_fence(Ordering::SeqCst);
     slot.busy.set(0);
 }
+
+const DIRECTORY: c_int = libc::O_PATH | libc::O_DIRECTORY | libc::O_NOFOLLOW;
 
 fn hold() {
     let Some(mut path) = ARENA.path() else { return };
     let end = path.bytes().iter().rposition(|&byte| byte == b'/').unwrap_or(0);
     path.truncate(end);
     let Some(name) = path.path() else { return };
-    let flags = libc::O_PATH | libc::O_DIRECTORY | libc::O_NOFOLLOW;
-    if let Ok(directory) = sys::open(name, flags, 0)
-        && let Ok(found) = directory.identity()
-        && let Ok(number) = directory.hold(LEAST)
-    {
-        HELD.set(&found);
-        NUMBER.store(number.wrapping_add(1), Ordering::Release);
+    if let Ok(directory) = sys::open(name, DIRECTORY, 0) {
+        SEGMENTS.keep(&directory);
     }
 }
 
-/// Opens a segment by its path; in a jail, through the directory that is held.
+/// The directory of another user's segments, made where it is not there; none if it is not that user's alone.
+fn directory_of(user: u32) -> Option<Descriptor> {
+    let mut path = Text::<LONGEST_PATH>::new();
+    // From a jail it is reached through the one that is held, beside which it lies.
+    let within = if entered() {
+        path.push(b"../netra-").number(u64::from(user));
+        SEGMENTS.number()?
+    } else {
+        path.push(SETTINGS.segment_dir()).push(b"/netra-").number(u64::from(user));
+        libc::AT_FDCWD
+    };
+    let name = path.path()?;
+    let made = sys::make_directory_in(within, name, 0o700).is_ok();
+    let directory = sys::open_in(within, name, libc::O_DIRECTORY | libc::O_NOFOLLOW, 0).ok()?;
+    // Given away by its descriptor: nobody can have put another one in its place.
+    if made && directory.identity().ok()?.uid == sys::ask(libc::SYS_geteuid) {
+        directory.set_owner(user).ok()?;
+    }
+    let found = directory.identity().ok()?;
+    (found.uid == user && found.mode & 0o077 == 0).then_some(directory)
+}
+
+/// Opens a segment by its path; out of reach, through the directory that is held.
 ///
 /// # Errors
 /// The kernel refuses, or there is no such directory any more.
 pub fn open(path: &CStr, flags: c_int, mode: u32) -> Result<Descriptor, Refused> {
-    let Some(directory) = held() else { return sys::open(path, flags, mode) };
-    sys::open_in(directory, last(path), flags, mode)
+    if !(SEGMENTS.is_known() && entered()) {
+        match sys::open(path, flags, mode) {
+            Err(Refused(libc::EACCES | libc::ENOENT)) if SEGMENTS.is_known() => {}
+            opened => return opened,
+        }
+    }
+    let held = SEGMENTS.number_of(sys::ask(libc::SYS_geteuid)).ok_or(Refused(libc::EACCES))?;
+    sys::open_in(held, last(path), flags, mode)
 }
 
 /// The name of a file without its directories.
@@ -107,14 +147,14 @@ fn last(path: &CStr) -> &CStr {
     bytes.get(from..).and_then(|name| CStr::from_bytes_with_nul(name).ok()).unwrap_or(path)
 }
 
-/// The directory, if it is held and still what it was.
-fn held() -> Option<c_int> {
-    let number = NUMBER.load(Ordering::Acquire).checked_sub(1).filter(|&number| number >= 0)?;
-    sys::identity_of(number).is_ok_and(|found| HELD.is(&found)).then_some(number)
+/// Whether a segment of this user can be made although its path leads nowhere.
+#[must_use]
+pub fn holds(user: u32) -> bool {
+    SEGMENTS.number_of(user).is_some()
 }
 
-/// Whether a segment can be made although the root is another one.
+/// The roll, if it is held.
 #[must_use]
-pub fn holds() -> bool {
-    held().is_some()
+pub fn roll() -> Option<c_int> {
+    ROLL.number()
 }

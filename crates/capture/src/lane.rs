@@ -9,7 +9,7 @@ use netra_event::{Event, FAILED, Function, Loss, NO_FILE, SLOT_BYTES, WIDE};
 
 use crate::arch;
 use crate::arena::ARENA;
-use crate::memory::{self, Private, THREADS};
+use crate::memory::{self, Private};
 use crate::settings::SETTINGS;
 use crate::sys;
 use crate::time;
@@ -60,18 +60,18 @@ impl Chunks<'static, CHUNK_SLOTS> for Pool {
 }
 
 /// Gives the calling thread a lane. Without one its calls pass uncounted; that happens only beyond
-/// 4,096 threads at a time, or without a segment, and is counted in the first lane.
+/// 4,096 threads at a time (fewer where memory is limited), or without a segment, and is counted in the first lane.
 pub fn attach(slot: &Slot) -> Option<&'static Thread> {
-    let private = memory::private()?;
-    let link = |place: u32| private.threads.get(place as usize).map(|thread| &thread.next_free);
-    let Some(place) = private.threads_free.take(THREADS, link) else {
+    let (private, threads) = (memory::private()?, memory::threads());
+    let link = |place: u32| threads.get(place as usize).map(|thread| &thread.next_free);
+    let Some(place) = private.threads_free.take(threads.len(), link) else {
         lost_thread();
         return None;
     };
     if private.threads_free.used() > 1 {
         memory::more_threads();
     }
-    let thread = private.threads.get(place as usize)?;
+    let thread = threads.get(place as usize)?;
     // Written first, as in `life::ready`: the place may be new.
     thread.parent.set(0);
     if thread.lane.get().is_none() {

@@ -12,7 +12,7 @@
 //! **vfork.** The child borrows its parent's memory; `arch::vfork` marks the thread, and hooks pass.
 //!
 //! **exec.** Descriptors that the new image inherits are adopted when it first uses them. The old
-//! image's segment stays and says that it was replaced.
+//! image's segment stays and says that it was replaced, for `netra run`; with the bare library it writes its log before.
 //!
 //! **Exit.** Our handler is registered before the loader's own, hence runs last, after every
 //! handler and destructor of the application: calls made there still count. `quick_exit` and
@@ -21,39 +21,54 @@
 //!
 //! **chroot.** The segment goes on (`jail.rs`); no log is written, and no directory made, in the jail.
 //!
+//! **Sandbox.** What has to be done first, and what is done without, is in `sandbox.rs`.
+//!
+//! **clone with the parent's memory.** The child is no process of its own for us: what it does counts as
+//! its parent's, and neither its end nor a failed exec is its parent's.
+//!
 //! **Thread end.** A key's destructor gives the thread's place to the next thread.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-use netra_event::segment::{CALIBRATIONS, Header, LOGGED, MAGIC, State, UNTRACED, VERSION};
+use netra_darshan::encode;
+use netra_event::roll::Absence;
+use netra_event::segment::{
+    CALIBRATIONS, Header, LOGGED, MAGIC, SANDBOXED, State, UNTRACED, VERSION, View,
+};
 
 use crate::arena::{ARENA, note};
 use crate::got;
+use crate::hook::aio;
 use crate::jail;
 use crate::job;
+use crate::launcher;
 use crate::log;
 use crate::memory::{self, Private};
 use crate::name;
 use crate::object;
 use crate::platform;
 use crate::real;
+use crate::roll::{self, Identity};
+use crate::sandbox;
 use crate::settings::{LONGEST_PATH, SETTINGS};
 use crate::sys::{self, Refused};
-use crate::text::{Text, decimal};
+use crate::text::Text;
 use crate::time::{self, ORIGIN};
 use crate::tls;
+use crate::weak;
+use crate::who;
 
 unsafe extern "C" {
     static environ: *const *const c_char;
-    static __libc_stack_end: *const usize;
-    fn __cxa_atexit(
-        run: extern "C" fn(*mut c_void),
-        with: *mut c_void,
-        object: *mut c_void,
-    ) -> c_int;
-    fn __cxa_at_quick_exit(run: extern "C" fn(*mut c_void), object: *mut c_void) -> c_int;
+}
+
+/// The end of the first thread's stack, as glibc's loader keeps it; null with another C library.
+fn libc_stack_end() -> *const usize {
+    let place = weak!("__libc_stack_end").cast::<*const usize>();
+    // SAFETY: the loader's variable, set before any code of the program runs.
+    unsafe { place.as_ref() }.map_or(ptr::null(), |end| *end)
 }
 
 /// Bytes of the command line that are kept.
@@ -78,27 +93,60 @@ pub fn start() {
     if STARTED.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Acquire).is_err() {
         return;
     }
+    if libc_stack_end().is_null() {
+        // Another C library than the one that netra knows: calls pass, and nothing is recorded.
+        SETTINGS.disable();
+        STARTED.store(2, Ordering::Release);
+        return;
+    }
     // SAFETY: the environment is the loader's list, and nobody reads settings before `STARTED`.
     unsafe { SETTINGS.read(environment()) };
+    if !sandbox::start() {
+        SETTINGS.disable();
+        STARTED.store(2, Ordering::Release);
+        return;
+    }
     time::choose();
     ORIGIN.set(time::pair());
     jail::start();
     object::start();
     remember_arguments();
-    if memory::map().is_none() {
-        SETTINGS.disable();
+    answer_the_roll();
+    if !SETTINGS.disabled() && memory::map().is_none() {
+        stay_out(Absence::NoRoom);
     }
     if !SETTINGS.disabled() {
         make_key();
-        // SAFETY: both handlers stay as long as the process; we are never unloaded.
-        unsafe {
-            __cxa_atexit(at_exit, ptr::null_mut(), ptr::null_mut());
-            __cxa_at_quick_exit(at_exit, ptr::null_mut());
-        }
+        watch_exit();
     }
     STARTED.store(2, Ordering::Release);
     if !SETTINGS.disabled() {
         got::patch::scan(got::FAMILIES);
+    }
+}
+
+/// Says that this image is there, or that and why it is not recorded.
+fn answer_the_roll() {
+    let (mut path, mut line) = ([0_u8; LONGEST_COMMAND], [0_u8; LONGEST_COMMAND]);
+    if SETTINGS.disabled() {
+        roll::out(Absence::Disabled);
+    } else if let Some(why) = who::left_out(object::executable(&mut path), command_line(&mut line))
+    {
+        stay_out(why);
+    } else {
+        roll::began();
+    }
+}
+
+/// Keeps netra out of this process from now on, and says why where a roll is called.
+fn stay_out(why: Absence) {
+    SETTINGS.disable();
+    roll::out(why);
+    if SETTINGS.debugs() {
+        let mut line = Text::<128>::new();
+        line.push(b"netra: process ").number(u64::from(sys::ask(libc::SYS_getpid)));
+        line.push(b" is not recorded: ").push(why.slug().as_bytes()).push(b"\n");
+        sys::say(2, line.bytes());
     }
 }
 
@@ -107,7 +155,7 @@ pub fn start() {
 ///
 /// # Safety
 /// As for reading `environ`: nobody changes it at the same time.
-unsafe fn environment() -> *const *const c_char {
+pub(crate) unsafe fn environment() -> *const *const c_char {
     // SAFETY: the caller vouches.
     let known = unsafe { (&raw const environ).read() };
     if !known.is_null() {
@@ -116,7 +164,7 @@ unsafe fn environment() -> *const *const c_char {
     // SAFETY: the loader sets it before any code of the program runs; the words there are the
     // number of arguments, the arguments, a null, and the environment.
     unsafe {
-        let start = (&raw const __libc_stack_end).read();
+        let start = libc_stack_end();
         let arguments = start.read();
         start.add(arguments.wrapping_add(2)).cast()
     }
@@ -125,8 +173,45 @@ unsafe fn environment() -> *const *const c_char {
 /// Where the first thread's stack ends, as far as the program uses it.
 #[must_use]
 pub fn stack_end() -> u64 {
-    // SAFETY: the loader sets it before any code of the program runs.
-    unsafe { (&raw const __libc_stack_end).read() }.addr() as u64
+    libc_stack_end().addr() as u64
+}
+
+/// Asks to be told of the end, by `exit` and by `quick_exit`.
+fn watch_exit() {
+    type Exit = unsafe extern "C" fn(extern "C" fn(*mut c_void), *mut c_void, *mut c_void) -> c_int;
+    type QuickExit = unsafe extern "C" fn(extern "C" fn(*mut c_void), *mut c_void) -> c_int;
+    let (exit, quick_exit) = (weak!("__cxa_atexit"), weak!("__cxa_at_quick_exit"));
+    if exit.is_null() || quick_exit.is_null() {
+        return;
+    }
+    // SAFETY: the C library's functions have these signatures; the handler stays as long as the process; we
+    // are never unloaded.
+    unsafe {
+        core::mem::transmute::<*mut c_void, Exit>(exit)(at_exit, ptr::null_mut(), ptr::null_mut());
+        core::mem::transmute::<*mut c_void, QuickExit>(quick_exit)(at_exit, ptr::null_mut());
+    }
+}
+
+/// Writes a number of two digits over the value of a setting, where it still lies in the environment that the
+/// kernel made, at the end of the first thread's stack: anything else may be memory that cannot be written.
+pub fn change_setting(name: &[u8], value: u64) {
+    const MOST: usize = 8 << 20;
+    let Some(digits) = u8::try_from(value).ok().filter(|&value| value < 100) else { return };
+    // SAFETY: the application's list, in a call of its own that has nothing to do with it.
+    let mut list = unsafe { environment() };
+    // SAFETY: it ends with null.
+    while let Some(text) = unsafe { list.as_ref() }.copied().filter(|text| !text.is_null()) {
+        list = list.wrapping_add(1);
+        // SAFETY: each is a C string.
+        let bytes = unsafe { CStr::from_ptr(text) }.to_bytes();
+        let there = text.addr().wrapping_sub(libc_stack_end().addr()) < MOST;
+        if there && bytes.len() == name.len().wrapping_add(2) && bytes.starts_with(name) {
+            let at = text.wrapping_add(name.len()).cast_mut().cast::<[u8; 2]>();
+            let value = [digits / 10, digits % 10].map(|digit| digit.wrapping_add(b'0'));
+            // SAFETY: two bytes of the environment on the stack, which is writable.
+            unsafe { at.write_volatile(value) };
+        }
+    }
 }
 
 extern "C" fn at_exit(_: *mut c_void) {
@@ -148,6 +233,11 @@ pub fn is_child() -> bool {
 /// Makes sure that this process is set up; none if netra is off in it.
 #[cold]
 pub fn ready() -> Option<()> {
+    ready_since(None)
+}
+
+/// The same at the end of a call, of which it is known when it began.
+pub fn ready_since(began: Option<u64>) -> Option<()> {
     if STARTED.load(Ordering::Acquire) != 2 {
         start();
     }
@@ -155,7 +245,7 @@ pub fn ready() -> Option<()> {
         return None;
     }
     let Some(private) = memory::map() else {
-        SETTINGS.disable();
+        stay_out(Absence::NoRoom);
         return None;
     };
     // A page that is read before it is written costs two faults.
@@ -169,9 +259,11 @@ pub fn ready() -> Option<()> {
             return None;
         }
         if private.starting.swap(1, Ordering::AcqRel) == 0 {
-            if set_up(private).is_none() {
-                // No memory: netra stays out of this process, and nobody asks again.
-                SETTINGS.disable();
+            if !sandbox::may_set_up() {
+                stay_out(Absence::Sandbox);
+            } else if set_up(private, began).is_none() {
+                // Nobody asks again.
+                stay_out(Absence::NoRoom);
             }
         } else {
             sys::give_way();
@@ -181,12 +273,12 @@ pub fn ready() -> Option<()> {
 }
 
 /// Makes the segment and fills its head; none if there is no memory for it.
-fn set_up(private: &Private) -> Option<()> {
+fn set_up(private: &Private, began: Option<u64>) -> Option<()> {
     let process = sys::ask(libc::SYS_getpid);
     let before = PROCESS.swap(process, Ordering::Relaxed);
     if before != 0 {
-        // A child: its recording begins now.
-        ORIGIN.set(time::pair());
+        // A child: its recording begins with its first call.
+        ORIGIN.set(began.map_or_else(time::pair, time::pair_at));
     }
     let (path, why) = match segment_path(process) {
         Ok(path) => (Some(path), None),
@@ -208,6 +300,7 @@ fn set_up(private: &Private) -> Option<()> {
         note(b"no file could be made for the segment: it is in memory only");
     }
     header.magic.store(u64::from_le_bytes(MAGIC), Ordering::Release);
+    roll::set_up(ARENA.path().as_ref().map_or(&[], Text::bytes));
     private.alive.store(1, Ordering::Release);
     if SETTINGS.debugs() {
         let mut line = Text::<LONGEST_PATH>::new();
@@ -230,6 +323,9 @@ fn fill(header: &Header, process: u32, before: u32) {
     header.uid.store(sys::ask(libc::SYS_getuid), Ordering::Relaxed);
     header.fork_parent.store(before, Ordering::Relaxed);
     header.process_start.store(time::since_boot(), Ordering::Relaxed);
+    let own = Identity::own();
+    header.namespace.store(own.namespace, Ordering::Relaxed);
+    header.started.store(own.start, Ordering::Relaxed);
     header
         .rank_plus_one
         .store(launch.rank.map_or(0, |rank| rank.wrapping_add(1)), Ordering::Relaxed);
@@ -238,6 +334,9 @@ fn fill(header: &Header, process: u32, before: u32) {
     header.job_id.store(launch.job_id.unwrap_or(u64::from(process)), Ordering::Relaxed);
     header.clock.store(time::unit(), Ordering::Relaxed);
     header.budget.store(SETTINGS.budget(), Ordering::Relaxed);
+    if sandbox::is_inside() {
+        header.flags.fetch_or(SANDBOXED, Ordering::Relaxed);
+    }
     if !SETTINGS.traces() {
         header.flags.fetch_or(UNTRACED, Ordering::Relaxed);
     }
@@ -264,6 +363,9 @@ fn fill(header: &Header, process: u32, before: u32) {
 /// Adds a pair of ticks and time to the header.
 pub fn calibrate(header: &Header) {
     let (ticks, realtime) = time::pair();
+    if realtime == 0 {
+        return;
+    }
     let count = header.calibrations.load(Ordering::Relaxed);
     // The first place is the start's; the others take turns (`segment::View::newest`).
     let turns = (CALIBRATIONS as u64).wrapping_sub(1);
@@ -298,7 +400,7 @@ static ARGUMENTS: (AtomicUsize, AtomicUsize) = (AtomicUsize::new(0), AtomicUsize
 fn remember_arguments() {
     // SAFETY: the words there are the number of arguments and their addresses; the program has not run yet.
     let texts = unsafe {
-        let start = (&raw const __libc_stack_end).read();
+        let start = libc_stack_end();
         core::slice::from_raw_parts(start.add(1).cast::<*const c_char>(), start.read())
     };
     let (Some(first), Some(last)) = (texts.first(), texts.last()) else { return };
@@ -320,13 +422,7 @@ fn job_key(host: &[u8]) -> Text<192> {
                 .push(b".")
                 .number(launch.step);
         }
-        ([], None) => {
-            let session = u64::from(sys::session());
-            let mut stat = Text::<32>::new();
-            stat.push(b"/proc/").number(session).push(b"/stat");
-            let began = stat.path().map_or(0, process_start);
-            key.push(host).push(b".").number(session).push(b".").number(began);
-        }
+        ([], None) => launcher::key(host, &mut key),
         (given, _) => {
             key.push(given);
         }
@@ -334,55 +430,54 @@ fn job_key(host: &[u8]) -> Text<192> {
     key
 }
 
-/// When a process began, in clock ticks since boot: the 22nd field of its `stat`.
-fn process_start(path: &CStr) -> u64 {
-    let mut buffer = [0_u8; 512];
-    let Ok(file) = sys::open(path, libc::O_RDONLY, 0) else { return 0 };
-    let length = file.read_full(&mut buffer);
-    let stat = buffer.get(..length).unwrap_or_default();
-    // The second field is a name in parentheses that may itself hold anything.
-    let name = stat.iter().rposition(|&byte| byte == b')').unwrap_or(0);
-    let mut fields = stat.get(name..).unwrap_or_default().split(|&byte| byte == b' ');
-    fields.nth(20).and_then(decimal).unwrap_or(0)
-}
-
 /// Where this process's segment goes: a directory that is ours alone, and a name nobody has used.
 fn segment_path(process: u32) -> Result<Text<LONGEST_PATH>, &'static [u8]> {
     let user = sys::ask(libc::SYS_geteuid);
-    let mut path = Text::new();
-    path.push(SETTINGS.segment_dir()).push(b"/netra-").number(u64::from(user));
-    let name = path.path().ok_or(&b"the directory of segments has too long a name"[..])?;
-    if jail::entered() {
-        // The directory is reached through the descriptor alone.
-        if !jail::holds() {
-            return Err(b"the root directory was changed: the segment is in memory only");
+    for base in SETTINGS.segment_dirs() {
+        let mut path = Text::new();
+        path.push(base).push(b"/netra-").number(u64::from(user));
+        let name = path.path().ok_or(&b"the directory of segments has too long a name"[..])?;
+        let found = if jail::entered() {
+            // The directory is reached through the descriptor alone.
+            Err(Refused(libc::EACCES))
+        } else {
+            directory_of_segments(name)
+        };
+        match found {
+            // What is given for one host need not be there on another.
+            Err(Refused(libc::ENOENT)) => continue,
+            Ok(found) if is_private(&found, user) => {}
+            Ok(_) => {
+                return Err(
+                    b"the directory of segments is not ours alone: the segment is in memory only",
+                );
+            }
+            Err(Refused(libc::EACCES)) if jail::holds(user) => {}
+            Err(_) if jail::entered() => {
+                return Err(b"the root directory was changed: the segment is in memory only");
+            }
+            Err(_) => break,
         }
         name_segment(process, &mut path);
         return Ok(path);
     }
-    let found = match sys::metadata(name) {
-        Err(Refused(libc::ENOENT)) => {
-            match sys::make_directory(name, 0o700) {
-                // Another process may have been first.
-                Ok(()) | Err(Refused(libc::EEXIST)) => {}
-                Err(_) => {
-                    return Err(
-                        b"the directory of segments cannot be made: the segment is in memory only",
-                    );
-                }
-            }
-            sys::metadata(name)
-        }
+    Err(b"the directory of segments cannot be made: the segment is in memory only")
+}
+
+/// The directory, made where it is not there.
+fn directory_of_segments(name: &CStr) -> Result<sys::Identity, Refused> {
+    match sys::metadata(name) {
+        Err(Refused(libc::ENOENT)) => match sys::make_directory(name, 0o700) {
+            // Another process may have been first.
+            Ok(()) | Err(Refused(libc::EEXIST)) => sys::metadata(name),
+            Err(refused) => Err(refused),
+        },
         found => found,
-    };
-    let private = found.is_ok_and(|found| {
-        found.mode & libc::S_IFMT == libc::S_IFDIR && found.uid == user && found.mode & 0o077 == 0
-    });
-    if !private {
-        return Err(b"the directory of segments is not ours alone: the segment is in memory only");
     }
-    name_segment(process, &mut path);
-    Ok(path)
+}
+
+fn is_private(found: &sys::Identity, user: u32) -> bool {
+    found.mode & libc::S_IFMT == libc::S_IFDIR && found.uid == user && found.mode & 0o077 == 0
 }
 
 fn name_segment(process: u32, path: &mut Text<LONGEST_PATH>) {
@@ -397,10 +492,11 @@ pub fn finish() {
     if slot.borrowed.get() != 0 || private.alive.load(Ordering::Acquire) == 0 {
         return;
     }
-    if private.finished.swap(1, Ordering::AcqRel) != 0 {
+    let Some(header) = ARENA.header() else { return };
+    if !is_own(header) || private.finished.swap(1, Ordering::AcqRel) != 0 {
         return;
     }
-    let Some(header) = ARENA.header() else { return };
+    aio::end();
     calibrate(header);
     header.end.store(time::realtime(), Ordering::Relaxed);
     header.state.store(State::Clean as u32, Ordering::Release);
@@ -409,7 +505,8 @@ pub fn finish() {
             note(b"the root directory was changed: the segment is left instead of a log");
             Err(Refused(libc::EXDEV))
         }
-        job::Ending::Alone => log::write(),
+        _ if !sandbox::may_write_log() => Err(Refused(libc::EPERM)),
+        job::Ending::Alone => log::write().map(drop),
         job::Ending::Told => Ok(()),
         job::Ending::More => Err(Refused(libc::EEXIST)),
     };
@@ -432,21 +529,60 @@ pub fn finish() {
     }
 }
 
-/// The image is about to be replaced.
-pub fn before_exec() {
-    set_state(State::Exec);
+/// Whether the segment is this process's own. A child that borrows its parent's memory (`clone` with
+/// `CLONE_VM`) finds its parent's.
+fn is_own(header: &Header) -> bool {
+    header.pid.load(Ordering::Relaxed) == sys::ask(libc::SYS_getpid)
 }
 
-/// It was not.
-pub fn after_exec() {
+/// The log that an image wrote because it was about to be replaced.
+pub struct Farewell(Option<Text<LONGEST_PATH>>);
+
+/// The image is about to be replaced, by a program that can be read (`sure`) or perhaps not. Where nobody collects parts
+/// of a job, it leaves its log, or nothing if it has counted nothing.
+pub fn before_exec(sure: bool) -> Farewell {
+    set_state(State::Exec);
+    let collected = roll::is_called() || SETTINGS.streams() || jail::entered();
+    if !sure || collected || tls::slot().borrowed.get() != 0 {
+        return Farewell(None);
+    }
+    if !ARENA.header().is_some_and(is_own) || !sandbox::may_write_log() {
+        return Farewell(None);
+    }
+    let alone = |private: &Private| {
+        private.alive.load(Ordering::Acquire) != 0
+            && private.finished.load(Ordering::Acquire) == 0
+            && matches!(job::ending(private), job::Ending::Alone)
+    };
+    if !memory::private().is_some_and(alone) {
+        return Farewell(None);
+    }
+    let counts = |bytes| View::new(bytes).is_ok_and(|view| encode::counts(&view));
+    let counted = ARENA.whole().is_some_and(counts);
+    let written = if counted { log::write().map(Some) } else { Ok(None) };
+    if let (Ok(_), Some(mut path)) = (&written, ARENA.path())
+        && let Some(path) = path.path()
+    {
+        let _left = sys::remove(path);
+    }
+    Farewell(written.ok().flatten())
+}
+
+/// It was not: its log is still to come.
+pub fn after_exec(farewell: Farewell) {
     set_state(State::Running);
+    if let Farewell(Some(mut log)) = farewell
+        && let Some(log) = log.path()
+    {
+        let _left = sys::remove(log);
+    }
 }
 
 fn set_state(state: State) {
     let Some(private) = memory::private() else { return };
     if tls::slot().borrowed.get() == 0
         && private.alive.load(Ordering::Acquire) != 0
-        && let Some(header) = ARENA.header()
+        && let Some(header) = ARENA.header().filter(|header| is_own(header))
     {
         calibrate(header);
         header.state.store(state as u32, Ordering::Release);

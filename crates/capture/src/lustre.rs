@@ -62,7 +62,7 @@ pub fn closing(file: u32, descriptor: c_int) {
 
 #[inline(always)]
 fn state(file: u32) -> Option<&'static AtomicU32> {
-    memory::private()?.files.get(file as usize).map(|known| &known.lustre)
+    memory::files().get(file as usize).map(|known| &known.lustre)
 }
 
 #[cold]

@@ -10,7 +10,7 @@ use netra_event::segment::{OTHER_FILE, OTHER_NAME, PARTIAL, Region, table};
 use crate::arena::ARENA;
 use crate::files;
 use crate::lustre;
-use crate::memory::{self, BUCKETS, FILES};
+use crate::memory;
 use crate::module;
 use crate::mount;
 use crate::settings::SETTINGS;
@@ -153,9 +153,10 @@ fn squeeze(path: &mut [u8]) -> usize {
 /// the other files, which the segment then says.
 pub fn of(name: &[u8], kind: u32) -> (u32, u64) {
     let id = RecordId::of(name).0;
-    let Some(private) = memory::private() else { return (OTHER_FILE, 0) };
-    // The low bits of the hash are as good as any.
-    let Some(bucket) = private.buckets.get(id as usize % BUCKETS) else { return (OTHER_FILE, 0) };
+    let buckets = memory::buckets();
+    // The low bits of the hash are as good as any, and the table's length is a power of two.
+    let bucket = buckets.get(id as usize & buckets.len().wrapping_sub(1));
+    let Some(bucket) = bucket else { return (OTHER_FILE, 0) };
     let head = bucket.load(Ordering::Acquire);
     if let Some(found) = search(head, 0, id) {
         return found;
@@ -166,7 +167,7 @@ pub fn of(name: &[u8], kind: u32) -> (u32, u64) {
         }
         return (OTHER_FILE, 0);
     };
-    let Some(known) = private.files.get(index as usize) else { return (OTHER_FILE, 0) };
+    let Some(known) = memory::files().get(index as usize) else { return (OTHER_FILE, 0) };
     let mut seen = head;
     loop {
         known.next.store(seen, Ordering::Relaxed);
@@ -181,9 +182,16 @@ pub fn of(name: &[u8], kind: u32) -> (u32, u64) {
     }
 }
 
+/// The bits of an offset that are zero where a file is aligned.
+#[must_use]
+pub fn mask(file: u32) -> u64 {
+    let known = memory::files().get(file as usize);
+    known.map_or(0, |known| u64::from(known.mask.load(Ordering::Relaxed)))
+}
+
 /// Looks along a chain from `from` until it reaches `until`.
 fn search(from: u32, until: u32, id: u64) -> Option<(u32, u64)> {
-    let files = &memory::private()?.files;
+    let files = memory::files();
     let mut index = from;
     while index != until && index != 0 {
         let known = files.get(index as usize)?;
@@ -203,10 +211,10 @@ fn add(name: &[u8], id: u64, kind: u32) -> Option<u32> {
         return None;
     }
     let at = ARENA.take(Region::Files, ROW)?;
-    let index = u32::try_from(at / ROW).ok().filter(|&index| (index as usize) < FILES)?;
+    let index = u32::try_from(at / ROW).ok()?;
     // SAFETY: just taken, atomics only.
     let file = unsafe { ARENA.at::<table::File>(Region::Files, at) }?;
-    let known = memory::private()?.files.get(index as usize)?;
+    let known = memory::files().get(index as usize)?;
     let (mount, alignment) = if kind == PATH { mount::of(name) } else { (0, 0) };
     if alignment.is_power_of_two() {
         known.mask.store(alignment.wrapping_sub(1), Ordering::Relaxed);

@@ -10,6 +10,7 @@ use core::ptr;
 
 use crate::arch::MACHINE;
 use crate::object;
+use crate::tls;
 
 /// The loader's list of objects (`<link.h>`, the part that has been stable for decades).
 #[repr(C)]
@@ -28,8 +29,6 @@ struct Debug {
 }
 
 unsafe extern "C" {
-    /// The loader keeps this for debuggers; it has been there since glibc 2.0.
-    static _r_debug: Debug;
     /// Our own dynamic section: tells which object is ours.
     #[link_name = "_DYNAMIC"]
     static DYNAMIC: [usize; 2];
@@ -62,10 +61,21 @@ pub(crate) struct Object {
     hash: *const u32,
 }
 
+/// What the loader keeps for debuggers: glibc under this name since 2.0, musl behind a pointer.
+fn debug() -> *const Debug {
+    let own = crate::weak!("_r_debug");
+    if !own.is_null() {
+        return own.cast();
+    }
+    let pointer = crate::weak!("_dl_debug_addr").cast::<*const Debug>();
+    // SAFETY: the loader's variable, set before any code of ours runs.
+    unsafe { pointer.as_ref() }.map_or(ptr::null(), |at| *at)
+}
+
 fn maps() -> impl Iterator<Item = &'static LinkMap> {
     // SAFETY: the loader fills the list before any code of ours runs. Objects that are loaded
     // later are appended, so the walk meets those of the start first, which stay for ever.
-    let mut map = unsafe { (&raw const _r_debug.map).read() };
+    let mut map = unsafe { debug().as_ref() }.map_or(ptr::null(), |debug| debug.map);
     core::iter::from_fn(move || {
         // SAFETY: a non-null entry of the list is a complete one.
         let entry = unsafe { map.as_ref() }?;
@@ -81,15 +91,91 @@ pub fn stays((from, to): (u64, u64)) -> bool {
     maps().take(object::staying()).any(inside)
 }
 
+/// Names of one function. In the C library each row is one address, and so it is in ours: who writes over
+/// the code of one name means all of them. The hook is called by the first.
+const ALIASES: &[&[&CStr]] = &[
+    &[c"__fxstat", c"__fxstat64"],
+    &[c"__fxstatat", c"__fxstatat64"],
+    &[c"__lxstat", c"__lxstat64"],
+    &[c"__xstat", c"__xstat64"],
+    &[c"_exit", c"_Exit"],
+    &[c"aio_fsync", c"aio_fsync64"],
+    &[c"aio_read", c"aio_read64"],
+    &[c"aio_return", c"aio_return64"],
+    &[c"aio_suspend", c"aio_suspend64"],
+    &[c"aio_write", c"aio_write64"],
+    &[c"creat", c"creat64"],
+    &[c"euidaccess", c"eaccess"],
+    &[c"fallocate", c"fallocate64"],
+    &[c"fcntl", c"fcntl64"],
+    &[c"fgetc", c"_IO_getc", c"getc"],
+    &[c"fgetc_unlocked", c"getc_unlocked"],
+    &[c"fgetwc", c"getwc"],
+    &[c"fgetwc_unlocked", c"getwc_unlocked"],
+    &[c"fileno", c"fileno_unlocked"],
+    &[c"fopen", c"fopen64"],
+    &[c"fseeko", c"fseeko64"],
+    &[c"fsetpos", c"fsetpos64"],
+    &[c"fstat", c"fstat64"],
+    &[c"fstatat", c"fstatat64"],
+    &[c"fstatfs", c"fstatfs64"],
+    &[c"fstatvfs", c"fstatvfs64"],
+    &[c"ftruncate", c"ftruncate64"],
+    &[c"getdelim", c"__getdelim"],
+    &[c"lio_listio", c"lio_listio64"],
+    &[c"lockf", c"lockf64"],
+    &[c"longjmp", c"_longjmp", c"siglongjmp"],
+    &[c"lseek", c"lseek64"],
+    &[c"lstat", c"lstat64"],
+    &[c"mkostemp", c"mkostemp64"],
+    &[c"mkostemps", c"mkostemps64"],
+    &[c"mkstemp", c"mkstemp64"],
+    &[c"mkstemps", c"mkstemps64"],
+    &[c"open", c"open64"],
+    &[c"openat", c"openat64"],
+    &[c"posix_fadvise", c"posix_fadvise64"],
+    &[c"pread", c"pread64"],
+    &[c"preadv", c"preadv64"],
+    &[c"preadv2", c"preadv64v2"],
+    &[c"putc", c"_IO_putc"],
+    &[c"puts", c"_IO_puts"],
+    &[c"pwrite", c"pwrite64"],
+    &[c"pwritev", c"pwritev64"],
+    &[c"pwritev2", c"pwritev64v2"],
+    &[c"readdir", c"readdir64"],
+    &[c"sendfile", c"sendfile64"],
+    &[c"stat", c"stat64"],
+    &[c"statfs", c"statfs64"],
+    &[c"statvfs", c"statvfs64"],
+    &[c"tmpfile", c"tmpfile64"],
+    &[c"truncate", c"truncate64"],
+];
+
 /// The next definition of a function behind ours, or null.
 #[must_use]
 pub fn next(name: &CStr) -> *mut c_void {
-    let hash = gnu_hash(name.to_bytes());
+    next_of(&[name])
+}
+
+/// The function behind a hook of this name, or null: the nearest object that defines it under any of its
+/// names. A library behind ours that stands in front of one name alone is asked for all of them.
+#[must_use]
+pub fn behind(name: &CStr) -> *mut c_void {
+    match ALIASES.iter().find(|names| names.first() == Some(&name)) {
+        Some(names) => next_of(names),
+        None => next(name),
+    }
+}
+
+fn next_of(names: &[&CStr]) -> *mut c_void {
     let own = own();
     let mut behind = false;
     for entry in maps() {
-        if behind && let Some(found) = object(entry).and_then(|object| object.find(name, hash)) {
-            return found;
+        if behind && let Some(object) = object(entry) {
+            let find = |name: &&CStr| object.find(name, gnu_hash(name.to_bytes()));
+            if let Some(found) = names.iter().find_map(find) {
+                return found;
+            }
         }
         behind |= entry.dynamic == own;
     }
@@ -99,6 +185,18 @@ pub fn next(name: &CStr) -> *mut c_void {
 /// The dynamic section of our own object: tells which one is ours.
 pub(crate) fn own() -> *const [usize; 2] {
     (&raw const DYNAMIC).cast()
+}
+
+/// The path that the loader was told for our own object; empty if it is not known.
+#[must_use]
+pub fn own_name() -> &'static [u8] {
+    let own = own();
+    let name = maps().find(|entry| entry.dynamic == own).map(|entry| entry.name);
+    match name.filter(|name| !name.is_null()) {
+        // SAFETY: the loader's name of an object that stays.
+        Some(name) => unsafe { CStr::from_ptr(name) }.to_bytes(),
+        None => &[],
+    }
 }
 
 fn object(entry: &LinkMap) -> Option<Object> {
@@ -257,7 +355,7 @@ macro_rules! real {
                             Ok(name) => name,
                             Err(_) => c"",
                         };
-                    let mut found = $crate::real::next(NAME);
+                    let mut found = $crate::real::behind(NAME);
                     if found.is_null() {
                         found = do_without as *mut core::ffi::c_void;
                     }
@@ -280,9 +378,12 @@ macro_rules! real {
     };
 }
 
-/// The calling thread's errno.
+/// The calling thread's errno; 0 for a thread that has none.
 #[must_use]
 pub fn errno() -> i32 {
+    if tls::is_foreign() {
+        return 0;
+    }
     // SAFETY: libc gives a valid address for the life of the thread.
     unsafe { libc::__errno_location().read() }
 }
@@ -295,7 +396,7 @@ pub fn set_errno(value: i32) {
 
 #[cfg(test)]
 mod tests {
-    use super::{gnu_hash, next};
+    use super::{ALIASES, behind, gnu_hash, next};
 
     #[test]
     fn hashes_names_as_the_linker_does() {
@@ -312,5 +413,16 @@ mod tests {
             assert_eq!(next(name), want, "{name:?}");
         }
         assert!(next(c"netra_has_no_such_function").is_null());
+    }
+
+    #[test]
+    fn aliases_are_one_function_in_the_c_library() {
+        for names in ALIASES {
+            let first = next(names[0]);
+            assert_eq!(behind(names[0]), first, "{names:?}");
+            for name in names.iter().filter(|name| !next(name).is_null()) {
+                assert_eq!(next(name), first, "{name:?}");
+            }
+        }
     }
 }

@@ -17,8 +17,8 @@ use crate::tls::{CACHED, Thread};
 #[derive(Clone, Copy)]
 pub struct Shard(&'static [AtomicU64; posix::WORDS]);
 
-/// Room in the records that only the "other files" records may take.
-const KEPT_BACK: u64 = 8 << 20;
+/// The part of the records that only those of the "other files" may take: one of so many.
+const KEPT_BACK: u64 = 8;
 
 impl Shard {
     /// A word.
@@ -250,7 +250,7 @@ pub fn of(thread: &Thread, module: &Module, file: u32) -> Option<Shard> {
 #[inline(never)]
 fn find(thread: &Thread, module: &Module, file: u32) -> Option<Shard> {
     let place = thread.place.get().checked_sub(1)?;
-    let first = memory::private()?.files.get(file as usize)?.records.get(module.index)?;
+    let first = memory::files().get(file as usize)?.records.get(module.index)?;
     let link = module.words.wrapping_sub(1);
     let mut reference = first.load(Ordering::Acquire);
     while let Some(at) = reference.checked_sub(1) {
@@ -264,8 +264,8 @@ fn find(thread: &Thread, module: &Module, file: u32) -> Option<Shard> {
     if file == OTHER_FILE {
         partial(module);
     }
-    let kept_back = if file == OTHER_FILE { 0 } else { KEPT_BACK };
-    let Some(at) = take(module.code, place, file, module.words, kept_back) else {
+    let all = file == OTHER_FILE;
+    let Some(at) = take(module.code, place, file, module.words, all) else {
         return if file == OTHER_FILE { None } else { other(thread, module) };
     };
     let (_, shard) = record(at)?;
@@ -287,7 +287,7 @@ pub(crate) fn table<const N: usize>(
     module: u32,
 ) -> Option<&'static [AtomicU64; N]> {
     if reference.load(Ordering::Relaxed) == 0 {
-        let at = take(module, 0, 0, N, KEPT_BACK)?;
+        let at = take(module, 0, 0, N, false)?;
         reference.store(at.wrapping_add(1), Ordering::Relaxed);
     }
     let at = reference.load(Ordering::Relaxed).wrapping_sub(1);
@@ -305,7 +305,7 @@ pub(crate) struct Written {
 impl Written {
     /// Takes room for a record of so many words.
     pub(crate) fn take(module: &Module, file: u32, words: usize) -> Option<Written> {
-        let Some(at) = take(module.code, 0, file, words, KEPT_BACK) else {
+        let Some(at) = take(module.code, 0, file, words, false) else {
             partial(module);
             return None;
         };
@@ -338,12 +338,14 @@ pub fn partial(module: &Module) {
     }
 }
 
-/// Takes room for a record and fills its head.
-fn take(module: u32, thread: u32, file: u32, words: usize, kept_back: u64) -> Option<u64> {
+/// Takes room for a record and fills its head; `all` of the room, or not what is kept back.
+fn take(module: u32, thread: u32, file: u32, words: usize, all: bool) -> Option<u64> {
     let bytes = (size_of::<table::Record>() as u64).checked_add((words as u64).checked_mul(8)?)?;
     let (entry, _) = ARENA.entry(Region::Records)?;
     let used = entry.used.load(Ordering::Relaxed);
-    if used.checked_add(bytes)?.checked_add(kept_back)? > entry.capacity.load(Ordering::Relaxed) {
+    let capacity = entry.capacity.load(Ordering::Relaxed);
+    let kept_back = if all { 0 } else { capacity / KEPT_BACK };
+    if used.checked_add(bytes)?.checked_add(kept_back)? > capacity {
         return None;
     }
     let at = ARENA.take(Region::Records, bytes)?;

@@ -7,7 +7,7 @@ use netra_event::NO_SITE;
 use netra_event::segment::{Region, table};
 
 use crate::arena::ARENA;
-use crate::memory::{self, SITES};
+use crate::memory;
 use crate::object;
 use crate::stack;
 
@@ -21,8 +21,7 @@ const PROBES: usize = 16;
 #[must_use]
 pub fn of(address: usize) -> u16 {
     let key = address as u64;
-    let Some(private) = memory::private() else { return NO_SITE };
-    let entry = private.sites.get(place(key)).map_or(0, |entry| entry.load(Ordering::Relaxed));
+    let entry = memory::site(place(key)).load(Ordering::Relaxed);
     // The lower 16 bits are the number; addresses of programs have 48 bits at most.
     if entry >> 16 == key { entry as u16 } else { find(key & ADDRESS) }
 }
@@ -30,7 +29,7 @@ pub fn of(address: usize) -> u16 {
 #[inline(always)]
 fn place(key: u64) -> usize {
     // Neighbours stay neighbours: the call sites of a small program share a page of the table.
-    (key ^ key >> 16) as usize % SITES
+    (key ^ key >> 16) as usize
 }
 
 #[cold]
@@ -39,10 +38,9 @@ fn find(key: u64) -> u16 {
     if key == 0 {
         return NO_SITE;
     }
-    let Some(private) = memory::private() else { return NO_SITE };
     let first = place(key);
     for probe in 0..PROBES {
-        let Some(entry) = private.sites.get(first.wrapping_add(probe) % SITES) else { break };
+        let entry = memory::site(first.wrapping_add(probe));
         let held = entry.load(Ordering::Acquire);
         if held >> 16 == key {
             return held as u16;

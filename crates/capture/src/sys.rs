@@ -1,16 +1,20 @@
 //! System calls of our own: raw, so that they neither pass through our hooks nor touch errno.
 
+pub mod door;
+mod filter;
 mod mounted;
 
 use core::ffi::{CStr, c_int};
 use core::ptr;
 
 #[cfg(not(test))]
-use crate::arch::syscall;
+use door::syscall;
 #[cfg(test)]
 use fake::syscall;
 
 pub use mounted::Mounted;
+
+use crate::text::decimal;
 
 /// A failed call: the kernel's error number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +82,17 @@ impl Descriptor {
         check(unsafe { syscall(libc::SYS_read, args) })
     }
 
+    /// Reads at an offset.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn read_at(&self, into: &mut [u8], offset: u64) -> Result<usize> {
+        let place = into.as_mut_ptr().expose_provenance();
+        let args = [word(self.0), place, into.len(), offset as usize, 0, 0];
+        // SAFETY: the slice is ours to fill.
+        check(unsafe { syscall(libc::SYS_pread64, args) })
+    }
+
     /// Reads until the slice is full or the file ends.
     pub fn read_full(&self, into: &mut [u8]) -> usize {
         let mut filled = 0_usize;
@@ -118,6 +133,24 @@ impl Descriptor {
             }
         }
         Ok(())
+    }
+
+    /// Appends bytes by one call, to a file that was opened for that.
+    ///
+    /// # Errors
+    /// The kernel refuses, or took less.
+    pub fn append(&self, bytes: &[u8]) -> Result<()> {
+        append(self.0, bytes)
+    }
+
+    /// Gives the file to a user.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn set_owner(&self, user: u32) -> Result<()> {
+        let same = word(-1);
+        // SAFETY: changes a file of ours only.
+        done(unsafe { syscall(libc::SYS_fchown, [word(self.0), user as usize, same, 0, 0, 0]) })
     }
 
     /// Changes who may do what with the file.
@@ -356,14 +389,49 @@ pub fn attribute(descriptor: c_int, name: &CStr, into: &mut [u8]) -> Result<usiz
     check(unsafe { syscall(libc::SYS_fgetxattr, args) })
 }
 
+/// Whether a path has an extended attribute.
+#[must_use]
+pub fn has_attribute(path: &CStr, name: &CStr) -> bool {
+    let (path, name) = (path.as_ptr().expose_provenance(), name.as_ptr().expose_provenance());
+    // SAFETY: both texts end with NUL; with no room to fill, only the length is told.
+    check(unsafe { syscall(libc::SYS_getxattr, [path, name, 0, 0, 0, 0]) }).is_ok()
+}
+
 /// Makes a directory.
 ///
 /// # Errors
 /// The kernel refuses; `EEXIST` if it is there.
 pub fn make_directory(path: &CStr, mode: u32) -> Result<()> {
-    let args = [word(libc::AT_FDCWD), path.as_ptr().expose_provenance(), mode as usize, 0, 0, 0];
+    make_directory_in(libc::AT_FDCWD, path, mode)
+}
+
+/// The same for a path that is relative to a directory.
+///
+/// # Errors
+/// The kernel refuses; `EEXIST` if it is there.
+pub fn make_directory_in(directory: c_int, path: &CStr, mode: u32) -> Result<()> {
+    let args = [word(directory), path.as_ptr().expose_provenance(), mode as usize, 0, 0, 0];
     // SAFETY: the path ends with NUL.
     done(unsafe { syscall(libc::SYS_mkdirat, args) })
+}
+
+/// Appends bytes by one call to a file of ours that was opened for that.
+///
+/// # Errors
+/// The kernel refuses, or took less.
+pub fn append(descriptor: c_int, bytes: &[u8]) -> Result<()> {
+    let args = [word(descriptor), bytes.as_ptr().expose_provenance(), bytes.len(), 0, 0, 0];
+    // SAFETY: the slice is only read.
+    match check(unsafe { syscall(libc::SYS_write, args) }) {
+        Ok(taken) if taken == bytes.len() => Ok(()),
+        Ok(_) => Err(Refused(libc::ENOSPC)),
+        Err(refused) => Err(refused),
+    }
+}
+
+/// Closes a number that is ours.
+pub fn close(descriptor: c_int) {
+    drop(Descriptor(descriptor));
 }
 
 /// Removes a file.
@@ -443,28 +511,61 @@ pub fn identity_of(descriptor: c_int) -> Result<Identity> {
     })
 }
 
+/// Nanoseconds of one of the kernel's clocks, by a call where libc would read the processor's counter.
+///
+/// # Errors
+/// The kernel may not be asked.
+pub fn clock(id: libc::clockid_t) -> Result<u64> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let args = [word(id), (&raw mut time).expose_provenance(), 0, 0, 0, 0];
+    // SAFETY: the buffer outlives the call.
+    done(unsafe { syscall(libc::SYS_clock_gettime, args) })?;
+    let seconds = time.tv_sec.cast_unsigned().wrapping_mul(1_000_000_000);
+    Ok(seconds.wrapping_add(time.tv_nsec.cast_unsigned()))
+}
+
 /// Bytes of an application's open file.
 #[must_use]
 pub fn size(descriptor: c_int) -> Option<u64> {
     identity_of(descriptor).ok().map(|found| found.size.max(0).cast_unsigned())
 }
 
-/// A question without arguments: `getpid`, `gettid`, `getppid`, `getuid`, `geteuid`.
+/// A question without arguments: `getpid`, `gettid`, `getppid`, `getuid`, `geteuid`. It cannot fail; the answer
+/// is 0 where the process has forbidden itself to ask.
 #[must_use]
 pub fn ask(number: i64) -> u32 {
-    // SAFETY: takes nothing and cannot fail. Ids fit 32 bits.
-    unsafe { syscall(number, [0; 6]) as u32 }
+    // SAFETY: takes nothing. Ids fit 32 bits.
+    let answer = check(unsafe { syscall(number, [0; 6]) });
+    answer.map_or(0, |answer| answer as u32)
 }
 
 /// Whether a file may grow to `bytes`. Beyond the limit the kernel would send SIGXFSZ.
 #[must_use]
 pub fn file_size_allowed(bytes: u64) -> bool {
+    limit(libc::RLIMIT_FSIZE) >= bytes
+}
+
+/// A limit of this process, the largest number if there is none.
+#[must_use]
+pub fn limit(resource: libc::__rlimit_resource_t) -> u64 {
     let mut limit = [u64::MAX; 2];
-    let resource = libc::RLIMIT_FSIZE as usize;
-    let args = [0, resource, 0, (&raw mut limit).expose_provenance(), 0, 0];
+    let args = [0, resource as usize, 0, (&raw mut limit).expose_provenance(), 0, 0];
     // SAFETY: the buffer has the kernel's own layout, two 64-bit numbers.
     let asked = unsafe { syscall(libc::SYS_prlimit64, args) };
-    asked < 0 || limit[0] >= bytes
+    if asked < 0 { u64::MAX } else { limit[0] }
+}
+
+/// Bytes of addresses and of data in use, as `RLIMIT_AS` and `RLIMIT_DATA` count them, but for some pages.
+#[must_use]
+pub fn memory_in_use() -> Option<[u64; 2]> {
+    let mut buffer = [0_u8; 128];
+    let file = open(c"/proc/self/statm", libc::O_RDONLY, 0).ok()?;
+    let length = file.read(&mut buffer).ok()?;
+    let mut words = buffer.get(..length)?.split(|&byte| byte == b' ');
+    let mut pages = |nth| words.nth(nth).and_then(crate::text::decimal);
+    let page = crate::arch::page_bytes() as u64;
+    let (space, data) = (pages(0)?, pages(4)?);
+    Some([space.wrapping_mul(page), data.wrapping_mul(page)])
 }
 
 /// The host's name: the part of `into` that was filled.
@@ -527,6 +628,11 @@ pub fn memory_bytes() -> u64 {
 
 /// Goes through the names in a directory but `.` and `..`.
 pub fn each_entry(path: &CStr, mut take: impl FnMut(&[u8])) {
+    each_entry_of(path, |_, name| take(name));
+}
+
+/// The same, with the number under which the directory is open meanwhile.
+fn each_entry_of(path: &CStr, mut take: impl FnMut(c_int, &[u8])) {
     /// Where the length of an entry and its name lie.
     const LENGTH: usize = 16;
     const NAME: usize = 19;
@@ -545,11 +651,21 @@ pub fn each_entry(path: &CStr, mut take: impl FnMut(&[u8])) {
             let name = rest.get(NAME..length).unwrap_or_default();
             let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
             if !matches!(name, b"." | b"..") {
-                take(name);
+                take(folder.0, name);
             }
             rest = rest.get(length.max(1)..).unwrap_or_default();
         }
     }
+}
+
+/// Goes through the process's descriptors, but not the one that it takes to find them.
+pub fn each_descriptor(mut take: impl FnMut(c_int)) {
+    each_entry_of(c"/proc/self/fd", |own, name| {
+        let number = decimal(name).and_then(|number| c_int::try_from(number).ok());
+        if let Some(number) = number.filter(|&number| number != own) {
+            take(number);
+        }
+    });
 }
 
 /// Writes to a descriptor of the application, for `NETRA_DEBUG` alone.
@@ -566,14 +682,23 @@ pub fn session() -> u32 {
     unsafe { syscall(libc::SYS_getsid, [0; 6]) as u32 }
 }
 
-/// Where the alternate stack of signal handlers begins, if the calling thread is on it.
+/// The process group.
 #[must_use]
-pub fn alternate_stack() -> Option<usize> {
+pub fn group() -> u32 {
+    // SAFETY: asks only. Ids fit 32 bits.
+    unsafe { syscall(libc::SYS_getpgid, [0; 6]) as u32 }
+}
+
+/// Where the alternate stack of signal handlers begins, if the calling thread is on it.
+///
+/// # Errors
+/// The kernel may not be asked.
+pub fn alternate_stack() -> Result<Option<usize>> {
     let mut stack = libc::stack_t { ss_sp: ptr::null_mut(), ss_flags: 0, ss_size: 0 };
     let args = [0, (&raw mut stack).expose_provenance(), 0, 0, 0, 0];
     // SAFETY: only asks; the structure outlives the call.
-    done(unsafe { syscall(libc::SYS_sigaltstack, args) }).ok()?;
-    (stack.ss_flags & libc::SS_ONSTACK != 0).then(|| stack.ss_sp.addr())
+    done(unsafe { syscall(libc::SYS_sigaltstack, args) })?;
+    Ok((stack.ss_flags & libc::SS_ONSTACK != 0).then(|| stack.ss_sp.addr()))
 }
 
 /// Copies from our own memory; false instead of a signal where nothing is mapped.

@@ -21,7 +21,7 @@ pub struct Slot {
     pub thread: Cell<Option<&'static Thread>>,
     /// The stack pointer of the bookkeeping that is going on; 0 if none is.
     pub busy: Cell<usize>,
-    /// Not 0 in the child of vfork, which borrows this slot. `arch::vfork` knows this place.
+    /// Not 0 in the child of vfork, which borrows this slot, and for a thread that has none. `arch::vfork` knows this place.
     pub borrowed: Cell<usize>,
     /// Calls of signal handlers that wait in the thread's block to be recorded.
     pub waiting: AtomicU32,
@@ -40,13 +40,47 @@ const _: () = assert!(core::mem::offset_of!(Slot, site) == 40);
 const _: () = assert!(core::mem::offset_of!(Slot, stack) == 48);
 const _: () = assert!(core::mem::offset_of!(Slot, borrowed) == 16);
 
+/// What stands for the slot of a thread that has none: its calls pass, as those of a child of vfork.
+struct Foreign(Slot);
+
+// SAFETY: nothing writes to it: who finds it borrowed leaves it alone.
+unsafe impl Sync for Foreign {}
+
+static FOREIGN: Foreign = Foreign(Slot {
+    thread: Cell::new(None),
+    busy: Cell::new(0),
+    borrowed: Cell::new(1),
+    waiting: AtomicU32::new(0),
+    route: Cell::new(0),
+    site: Cell::new(0),
+    stack: Cell::new(0),
+    reserved: 0,
+});
+
+/// Whether the calling thread is none of libc's: a child of `clone` may have an empty thread block
+/// (`CLONE_SETTLS`), where neither our slot nor libc's errno can be reached.
+#[must_use]
+pub fn is_foreign() -> bool {
+    arch::is_foreign(arch::slot())
+}
+
+#[cold]
+#[inline(never)]
+fn foreign() -> &'static Slot {
+    &FOREIGN.0
+}
+
 /// The calling thread's slot.
 #[inline(always)]
 #[must_use]
 pub fn slot() -> &'static Slot {
+    let slot = arch::slot();
+    if arch::is_foreign(slot) {
+        return foreign();
+    }
     // SAFETY: the slot is 64 zeroed bytes aligned to 64, a valid `Slot`, alive as long as its
     // thread; `Cell` keeps it off other threads, and no reference outlives a call of a hook.
-    unsafe { &*arch::slot().cast::<Slot>() }
+    unsafe { &*slot.cast::<Slot>() }
 }
 
 impl Slot {

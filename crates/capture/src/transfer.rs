@@ -15,6 +15,7 @@ use crate::files::{self, Behind, Open};
 use crate::heatmap;
 use crate::lane;
 use crate::module::POSIX;
+use crate::name;
 use crate::real;
 use crate::shard::{self, Moved};
 use crate::time;
@@ -105,6 +106,25 @@ impl Call {
         heatmap::add::<WRITE>(thread, &POSIX, start, end, bytes);
         let (offset, result) = (offset.cast_signed(), bytes.cast_signed());
         self.event(thread, end, Traced { file, offset, length: asked, result });
+    }
+}
+
+/// A transfer whose file was known before it ended.
+pub(crate) struct Known {
+    pub(crate) file: u32,
+    pub(crate) offset: u64,
+    pub(crate) bytes: u64,
+    pub(crate) asked: u64,
+    pub(crate) aligned: bool,
+}
+
+impl Ended {
+    /// Records a transfer that asynchronous I/O made.
+    pub(crate) fn transferred<const WRITE: bool>(&self, known: &Known) {
+        let Known { file, offset, bytes, asked, aligned } = *known;
+        let mask = name::mask(file);
+        let moved = Account { file, aligned, mask, offset, bytes, asked, end: self.end };
+        self.call.account::<WRITE>(self.thread, moved);
     }
 }
 

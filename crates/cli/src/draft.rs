@@ -1,4 +1,4 @@
-//! A log that is being written. It gets its name when it is whole: nobody finds half a log, and a log
+//! A file that is being written. It gets its name when it is whole: nobody finds half a result, and a log
 //! may even replace the one it is made from.
 
 use std::fs::{File, Permissions};
@@ -19,8 +19,10 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// Begins a log that will be called `path`; `-` is standard output.
+    /// Begins a file that will be called `path`; `-` is standard output.
     pub(crate) fn new(path: &Path) -> Result<Draft> {
+        // A link goes on leading where it leads.
+        let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let folder = match path.parent() {
             _ if is_standard(path) => std::env::temp_dir(),
             Some(folder) if folder != Path::new("") => folder.to_owned(),
@@ -29,15 +31,14 @@ impl Draft {
         // The umask takes away what the user does not want others to have.
         let mut builder = tempfile::Builder::new();
         builder.prefix(".netra-").permissions(Permissions::from_mode(0o666));
-        let file = builder
-            .tempfile_in(&folder)
-            .with_context(|| format!("creating a file in {}", folder.display()))?;
+        let file =
+            builder.tempfile_in(&folder).with_context(|| format!("creating {}", path.display()))?;
         Ok(Draft { file, path: path.to_owned() })
     }
 
     /// What to write to.
     pub(crate) fn file(&self) -> Result<File> {
-        self.file.reopen().context("opening the new log")
+        self.file.reopen().with_context(|| format!("opening {}", self.path.display()))
     }
 
     /// The new log, once everything is written.
@@ -48,13 +49,10 @@ impl Draft {
     /// The log is whole.
     pub(crate) fn publish(mut self) -> Result<()> {
         if is_standard(&self.path) {
-            let mut out = output::open(&self.path)?;
+            let mut out = output::standard()?;
             self.file.rewind().context("reading the new log")?;
-            io::copy(&mut self.file, &mut out).context("writing the output")?;
-            out.into_inner()
-                .map_err(io::IntoInnerError::into_error)
-                .context("writing the output")?;
-            return Ok(());
+            io::copy(&mut self.file, &mut out)?;
+            return out.finish();
         }
         let path = &self.path;
         self.file.persist(path).with_context(|| format!("creating {}", path.display()))?;

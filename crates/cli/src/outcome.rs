@@ -48,7 +48,7 @@ impl Outcome {
     /// Says why nothing could be read of a log, and goes on.
     pub(crate) fn unreadable(&mut self, path: &Path, error: &anyhow::Error) {
         self.unreadable += 1;
-        eprintln!("netra: {}: {}", path.display(), crate::sentence::of(error));
+        eprintln!("netra: {}", crate::sentence::about(path, error));
     }
 
     /// 0 all is well; 1 something was missing or differs; 2 nothing could be read.

@@ -1,5 +1,7 @@
 //! An error with its causes, as one line for a person.
 
+use std::path::Path;
+
 /// The error and each cause that says something new: many libraries repeat their cause in their own words.
 pub(crate) fn of(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
@@ -11,6 +13,12 @@ pub(crate) fn of(error: &anyhow::Error) -> String {
         }
     }
     text
+}
+
+/// What went wrong with a file, behind its name and without saying it again.
+pub(crate) fn about(path: &Path, error: &anyhow::Error) -> String {
+    let name = path.display();
+    format!("{name}: {}", of(error).replace(&format!(" {name}"), ""))
 }
 
 #[cfg(test)]

@@ -106,3 +106,14 @@ impl Stored {
 pub(crate) fn is_complete(job: &Job) -> bool {
     job.partial.is_empty() && job.remarks.is_empty()
 }
+
+/// The same for who shows nothing of the job itself: what is missing is said.
+pub(crate) fn is_said_complete(job: &Job) -> bool {
+    for module in &job.partial {
+        eprintln!("netra: {}: {} ran out of memory and counts only part", job.source, module.0);
+    }
+    for remark in &job.remarks {
+        eprintln!("netra: {}: {remark}", job.source);
+    }
+    is_complete(job)
+}

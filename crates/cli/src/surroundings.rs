@@ -22,6 +22,18 @@ pub(crate) fn now() -> Seconds {
     Seconds(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |now| now.as_secs_f64()))
 }
 
+/// How many seccomp filters this program works under, as in a container; those of the same number of its
+/// children are the same ones.
+pub(crate) fn filters() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let value = |key: &str| -> Option<u64> {
+        status.lines().find_map(|line| line.strip_prefix(key)?.trim().parse().ok())
+    };
+    // Before Linux 5.9 the kernel says only that there are some.
+    let has_some = value("Seccomp:").is_some_and(|mode| mode > 0);
+    if has_some { value("Seccomp_filters:").unwrap_or(1) } else { 0 }
+}
+
 /// What the names of logs begin with.
 pub(crate) fn user() -> String {
     let name = env::var("LOGNAME").unwrap_or_default();

@@ -181,6 +181,14 @@ pub(crate) fn duration(word: &str) -> Result<Duration, String> {
     if length.is_zero() { Err(wrong()) } else { Ok(length) }
 }
 
+/// A duration that may be nothing at all.
+pub(crate) fn patience(word: &str) -> Result<Duration, String> {
+    match duration(word) {
+        Err(_) if ["0", "0s"].contains(&word) => Ok(Duration::ZERO),
+        length => length,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,84 +1,18 @@
 //! `netra run` and `netra recover` with the real library in real commands: exact totals, whatever
 //! becomes of the processes.
 
+mod place;
+
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use netra_e2e::{Program, Tool};
+use netra_e2e::Program;
 use rustix::process::{Pid, Signal, kill_process};
-use tempfile::TempDir;
 
-/// A folder of its own for one test, outside the paths that are not recorded.
-struct Place {
-    folder: TempDir,
-    library: PathBuf,
-}
-
-impl Place {
-    fn new() -> Place {
-        let library = Tool::netra().expect("the library is built").library().to_owned();
-        Place { folder: TempDir::new().expect("a folder"), library }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn command(&self, program: impl AsRef<Path>) -> Command {
-        let mut command = Command::new(program.as_ref());
-        command.current_dir(self.folder.path()).env_clear().stdin(Stdio::null());
-        command.env("PATH", "/usr/bin:/bin").env("TZ", "UTC").env("NETRA_PRELOAD", &self.library);
-        command.env("NETRA_SEGMENT_DIR", self.path("segments")).env("HOME", self.path("home"));
-        command
-    }
-
-    fn netra(&self, words: &[&str]) -> Command {
-        fs::create_dir_all(self.path("segments")).expect("a folder");
-        let mut command = self.command(env!("CARGO_BIN_EXE_netra"));
-        command.args(words);
-        command
-    }
-
-    fn run(&self, words: &[&str]) -> Output {
-        let first = ["run", "--log-file", "job.darshan", "--"];
-        self.netra(&[&first, words].concat()).output().expect("netra starts")
-    }
-
-    /// A counter of the job's log, over all files whose name ends so.
-    #[track_caller]
-    fn counter(&self, name: &str, file: &str) -> u64 {
-        let done = self.netra(&["parse", "job.darshan"]).output().expect("netra starts");
-        // 1 says that the trace is not complete; counters are.
-        assert!(matches!(done.status.code(), Some(0 | 1)), "{done:?}");
-        let text = String::from_utf8(done.stdout).expect("text");
-        let rows = text.lines().filter(|line| !line.starts_with('#'));
-        let rows = rows.map(|line| line.split('\t').collect::<Vec<_>>());
-        let mine = rows.filter(|row| row.len() > 5 && row[3] == name && row[5].ends_with(file));
-        mine.map(|row| row[4].parse::<u64>().expect("a count")).sum()
-    }
-
-    /// Everything that should be gone after a run.
-    #[track_caller]
-    fn is_tidy(&self) {
-        let folder = self.path(&format!("segments/netra-{}", rustix::process::geteuid().as_raw()));
-        let left = fs::read_dir(folder).map(Iterator::count).unwrap_or(0);
-        assert_eq!(left, 0, "segments are left");
-        let hidden: Vec<_> = fs::read_dir(self.folder.path())
-            .expect("a folder")
-            .flatten()
-            .map(|entry| entry.file_name())
-            .filter(|name| name.to_string_lossy().starts_with(".netra"))
-            .collect();
-        assert!(hidden.is_empty(), "{hidden:?}");
-    }
-}
-
-fn said(done: &Output) -> String {
-    String::from_utf8(done.stderr.clone()).expect("text")
-}
+use place::{Place, said};
 
 #[test]
 fn the_last_line_is_what_to_type_next_and_report_then_needs_no_name() {
@@ -223,7 +157,10 @@ fn a_killed_process_keeps_its_exact_totals_and_its_signal() {
     assert_eq!(String::from_utf8_lossy(&done.stdout), "137\n");
     assert_eq!(place.counter("POSIX_WRITES", "/killed"), 500);
     assert_eq!(place.counter("POSIX_BYTES_WRITTEN", "/killed"), 50_000);
-    assert!(said(&done).contains("1 process was killed; what it had recorded is in the log"));
+    assert!(
+        said(&done)
+            .contains("1 process ended without libc's exit, killed or by a system call of its own")
+    );
     place.is_tidy();
 }
 
@@ -336,6 +273,47 @@ fn programs_get_the_summary_as_json() {
     let read: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
     assert_eq!((&read["job"], &read["bytes_written"]), (&"mine".into(), &50_000.into()));
     assert_eq!(read["killed"].as_array().unwrap().len(), 1);
+}
+
+/// What is read in mapped memory passes by: a summary and a report that say nothing of it would be untrue.
+#[test]
+fn mapped_memory_is_said() {
+    let place = Place::new();
+    let program = "import mmap
+f = open('mapped.dat', 'w+b')
+f.truncate(64 << 20)
+m = mmap.mmap(f.fileno(), 0)
+sum(m[::4096])
+f = open('both.dat', 'w+b')
+f.write(bytes(4096))
+f.flush()
+m = mmap.mmap(f.fileno(), 4096)";
+    let words = ["run", "--log-file", "job.darshan", "--format", "json", "--"];
+    let done = place.netra(&[&words[..], &["/usr/bin/python3", "-c", program]].concat()).output();
+    let text = said(&done.expect("netra starts"));
+    let mapped = "\"mapped\":{\"files\":1,\"bytes\":67108864}";
+    assert!(text.contains(mapped), "{text}");
+    let says = "64.0 MiB of 1 file are mapped: what is read and written there is not seen";
+    let done = place.run(&["/usr/bin/python3", "-c", program]);
+    assert!(said(&done).contains(&format!("       {says}\n")), "{}", said(&done));
+    let report = place.netra(&["report", "job.darshan", "--json"]).output().expect("netra starts");
+    let report = String::from_utf8(report.stdout).expect("text");
+    let mapped = format!("\"mapped\":{{\"says\":\"{says}\",\"files\":1,\"bytes\":67108864}}");
+    assert!(report.contains(&mapped), "{report}");
+}
+
+/// The memory that MPI's processes share is no file of the application, in the summary as in a report.
+#[test]
+fn files_of_mpis_own_are_left_out_and_said() {
+    let place = Place::new();
+    let script = "own=/dev/shm/ucx_shm_posix_netra_$$
+head -c 100000 /dev/zero > $own; rm $own; printf hi > out";
+    let text = said(&place.run(&["sh", "-c", script]));
+    assert!(text.contains("\n       read 0 B, wrote 2 B, 1 file by "), "{text}");
+    assert!(text.contains("\n       slowest file ") && text.contains("/out: "), "{text}");
+    let own =
+        "1 file of MPI's own, such as its shared memory (97.7 KiB written, 0 B read), is left out";
+    assert!(text.contains(&format!("\n       {own}\n")), "{text}");
 }
 
 #[test]

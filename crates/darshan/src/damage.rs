@@ -27,6 +27,8 @@ pub enum Part {
     Unknown(u8),
     /// netra's own section behind the log.
     Section,
+    /// The header, which says where everything else is.
+    Header,
 }
 
 /// What is wrong with a part of a log.
@@ -83,6 +85,22 @@ pub enum Reason {
     UnknownModule,
     /// A checksum does not fit.
     Checksum,
+    /// It goes to the end of the file without an end of its own: the file was cut.
+    EndMissing,
+    /// A process made events that are not in the log.
+    Events {
+        /// The process.
+        pid: u32,
+        /// Events that are not there.
+        gone: u64,
+        /// Events that it made.
+        made: u64,
+    },
+    /// Bytes of the file belong to no part: whatever said to which does not say so any more.
+    Unclaimed {
+        /// How many.
+        bytes: u64,
+    },
     /// The system refused to read.
     Io(std::io::ErrorKind),
 }
@@ -112,6 +130,7 @@ impl fmt::Display for Part {
             Part::Module(module) => write!(f, "{module}"),
             Part::Unknown(code) => write!(f, "module {code}"),
             Part::Section => f.write_str("netra section"),
+            Part::Header => f.write_str("header"),
         }
     }
 }
@@ -148,6 +167,14 @@ impl fmt::Display for Reason {
             }
             Reason::UnknownModule => f.write_str("no such module is known"),
             Reason::Checksum => f.write_str("its checksum does not fit"),
+            Reason::EndMissing => f.write_str("its end is not there: the file was cut"),
+            Reason::Events { pid, gone, made } => write!(
+                f,
+                "{gone} of {made} events of process {pid} are not in the log: dropped, or taken while it ran"
+            ),
+            Reason::Unclaimed { bytes } => {
+                write!(f, "{bytes} bytes from here on belong to no part that it names")
+            }
             Reason::Io(kind) => write!(f, "reading failed: {kind}"),
         }
     }

@@ -1,6 +1,7 @@
 //! Darshan 3.x logs: what they contain, and how to read, write, reduce and print them.
 //!
-//! [`Log`] is an open log, [`Record`] is what it is made of, and [`Damage`] is what is missing from it.
+//! [`Log`] is an open log, [`Record`] is what it is made of, and [`Damage`] is what is missing from it;
+//! [`Missing`] finds all of that.
 //! Every log version, module version, byte order and compression that Darshan 3 ever wrote is read,
 //! and records come in the shape of their module's current version. A log is never held in memory:
 //! the records of a module are read one by one, the segments of a trace piece by piece.
@@ -33,6 +34,8 @@ mod error;
 #[cfg(feature = "std")]
 pub mod merge;
 #[cfg(feature = "std")]
+pub mod missing;
+#[cfg(feature = "std")]
 pub mod read;
 #[cfg(feature = "std")]
 pub mod text;
@@ -45,5 +48,7 @@ pub mod write;
 pub use damage::{Damage, Part, Reason};
 #[cfg(feature = "std")]
 pub use error::{Error, Result};
+#[cfg(feature = "std")]
+pub use missing::Missing;
 #[cfg(feature = "std")]
 pub use read::{Log, Record, Records};

@@ -321,6 +321,14 @@ functions! {
     ShmUnlink = 105, "shm_unlink", Meta;
     Mknod = 106, "mknod", Meta, also ["__xmknod"];
     Mkfifo = 107, "mkfifo", Meta;
+    Openat2 = 108, "openat2", Open;
+    // Parts of a call: a transfer of asynchronous I/O when its result is taken, and the far end of a move.
+    AsyncRead = 109, "async_read", Read;
+    AsyncWrite = 110, "async_write", Write;
+    AsyncSync = 111, "async_sync", Sync;
+    SendfileTo = 112, "sendfile_to", Write;
+    CopyFileRangeTo = 113, "copy_file_range_to", Write;
+    SpliceTo = 114, "splice_to", Write;
 
     // STDIO
     Fopen = 256, "fopen", Open, also ["fopen64"];
@@ -404,7 +412,8 @@ functions! {
         also ["__io_uring_get_cqe" "io_uring_wait_cqes" "io_uring_wait_cqe_timeout"
             "io_uring_peek_batch_cqe" "io_uring_get_events"];
     LibaioSubmit = 532, "io_submit", Other;
-    LibaioGetevents = 533, "io_getevents", Complete;
+    LibaioGetevents = 533, "io_getevents", Complete, also ["io_pgetevents"];
+    LibaioDestroy = 534, "io_destroy", Other, also ["io_queue_release"];
 
     // the example module
     Getrandom = 640, "getrandom", Other, also ["getentropy"];

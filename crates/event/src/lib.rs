@@ -14,6 +14,7 @@ mod id;
 pub mod lane;
 mod loss;
 mod module;
+pub mod roll;
 pub mod segment;
 mod setting;
 mod slot;

@@ -4,6 +4,8 @@
 /// What a setting's value must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value {
+    /// A whole number.
+    Number,
     /// An absolute path.
     Path,
     /// A number of bytes with its unit.
@@ -106,8 +108,12 @@ settings! {
         "the library writes a line on standard error when a process begins and when it ends";
     Disable = "NETRA_DISABLE", Library, Switch, "off", "use/record.md",
         "the older spelling of NETRA=off";
+    Except = "NETRA_EXCEPT", Library, Text, "", "use/record.md",
+        "programs that are not recorded, by name or path; * and ? stand for other letters, colons between patterns";
     Exclude = "NETRA_EXCLUDE", Library, Text, "", "use/record.md",
         "files whose path begins with one of these are left out; colons between them";
+    Filters = "NETRA_FILTERS", Library, Number, "0", "use/record.md",
+        "how many filters of system calls a process has that harm no recording; set by netra run itself";
     FinalizeWait = "NETRA_FINALIZE_WAIT", Library, Time, "60s", "use/mpi.md",
         "how long a rank that ends MPI waits for the others; 0s: each writes a log of its own";
     Include = "NETRA_INCLUDE", Library, Text, "", "use/record.md",
@@ -126,8 +132,12 @@ settings! {
         "what a trace may take while a daemon reads it, instead of dropping events: 64KiB to 16GiB";
     Modules = "NETRA_MODULES", Library, Text, "all", "use/record.md",
         "the modules that record (POSIX,STDIO), or those that do not (-STDIO)";
+    Only = "NETRA_ONLY", Library, Text, "", "use/record.md",
+        "the programs that are recorded, by name or path, and no others";
     Platform = "NETRA_PLATFORM", Library, Path, "", "use/site.md",
         "the site's file that describes the machine";
+    Roll = "NETRA_ROLL", Library, Path, "", "format/roll.md",
+        "the folder in which processes say that they are there; set by netra run itself";
     SegmentDir = "NETRA_SEGMENT_DIR", Library, Path, "$TMPDIR, else /tmp", "use/site.md",
         "where the folder lies in which processes keep what they record until it is in a log";
     Stream = "NETRA_STREAM", Library, Switch, "off", "use/daemon.md",

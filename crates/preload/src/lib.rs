@@ -75,78 +75,78 @@ mod names {
     use netra_capture::hook::stdio::{format, open, read, seek, wide, write};
     use netra_capture::hook::{
         aio, data, directory, jump, map, metadata, mover, posix, process, random, raw, rename,
-        stat, statx, temporary,
+        sandbox, stat, statx, temporary,
     };
 
     export! {
         open / 3 = posix::open;
-        open64 / 3 = posix::open64;
+        open64 / 3 = posix::open;
         __open_2 / 2 = posix::__open_2;
         __open64_2 / 2 = posix::__open64_2;
         openat / 4 = posix::openat;
-        openat64 / 4 = posix::openat64;
+        openat64 / 4 = posix::openat;
         __openat_2 / 3 = posix::__openat_2;
         __openat64_2 / 3 = posix::__openat64_2;
         creat / 2 = posix::creat;
-        creat64 / 2 = posix::creat64;
+        creat64 / 2 = posix::creat;
         close / 1 = posix::close;
         close_range / 3 = posix::close_range;
         closefrom / 1 = posix::closefrom;
         read / 3 = data::read;
         __read_chk / 4 = data::__read_chk;
         pread / 4 = data::pread;
-        pread64 / 4 = data::pread64;
+        pread64 / 4 = data::pread;
         __pread_chk / 5 = data::__pread_chk;
         __pread64_chk / 5 = data::__pread64_chk;
         write / 3 = data::write;
         pwrite / 4 = data::pwrite;
-        pwrite64 / 4 = data::pwrite64;
+        pwrite64 / 4 = data::pwrite;
         readv / 3 = data::readv;
         writev / 3 = data::writev;
         preadv / 4 = data::preadv;
-        preadv64 / 4 = data::preadv64;
+        preadv64 / 4 = data::preadv;
         pwritev / 4 = data::pwritev;
-        pwritev64 / 4 = data::pwritev64;
+        pwritev64 / 4 = data::pwritev;
         preadv2 / 5 = data::preadv2;
-        preadv64v2 / 5 = data::preadv64v2;
+        preadv64v2 / 5 = data::preadv2;
         pwritev2 / 5 = data::pwritev2;
-        pwritev64v2 / 5 = data::pwritev64v2;
+        pwritev64v2 / 5 = data::pwritev2;
         lseek / 3 = posix::lseek;
-        lseek64 / 3 = posix::lseek64;
+        lseek64 / 3 = posix::lseek;
         dup / 1 = posix::dup;
         dup2 / 2 = posix::dup2;
         dup3 / 3 = posix::dup3;
         fcntl / 3 = posix::fcntl;
-        fcntl64 / 3 = posix::fcntl64;
+        fcntl64 / 3 = posix::fcntl;
         fsync / 1 = posix::fsync;
         fdatasync / 1 = posix::fdatasync;
         stat / 2 = stat::stat;
-        stat64 / 2 = stat::stat64;
+        stat64 / 2 = stat::stat;
         lstat / 2 = stat::lstat;
-        lstat64 / 2 = stat::lstat64;
+        lstat64 / 2 = stat::lstat;
         fstat / 2 = stat::fstat;
-        fstat64 / 2 = stat::fstat64;
+        fstat64 / 2 = stat::fstat;
         fstatat / 4 = stat::fstatat;
-        fstatat64 / 4 = stat::fstatat64;
+        fstatat64 / 4 = stat::fstatat;
         __xstat / 3 = stat::__xstat;
-        __xstat64 / 3 = stat::__xstat64;
+        __xstat64 / 3 = stat::__xstat;
         __lxstat / 3 = stat::__lxstat;
-        __lxstat64 / 3 = stat::__lxstat64;
+        __lxstat64 / 3 = stat::__lxstat;
         __fxstat / 3 = stat::__fxstat;
-        __fxstat64 / 3 = stat::__fxstat64;
+        __fxstat64 / 3 = stat::__fxstat;
         __fxstatat / 5 = stat::__fxstatat;
-        __fxstatat64 / 5 = stat::__fxstatat64;
+        __fxstatat64 / 5 = stat::__fxstatat;
 
         statx / 5 = statx::statx;
 
         mkstemp / 1 = temporary::mkstemp;
-        mkstemp64 / 1 = temporary::mkstemp64;
+        mkstemp64 / 1 = temporary::mkstemp;
         mkostemp / 2 = temporary::mkostemp;
-        mkostemp64 / 2 = temporary::mkostemp64;
+        mkostemp64 / 2 = temporary::mkostemp;
         mkstemps / 2 = temporary::mkstemps;
-        mkstemps64 / 2 = temporary::mkstemps64;
+        mkstemps64 / 2 = temporary::mkstemps;
         mkostemps / 3 = temporary::mkostemps;
-        mkostemps64 / 3 = temporary::mkostemps64;
+        mkostemps64 / 3 = temporary::mkostemps;
         memfd_create / 2 = temporary::memfd_create;
         open_by_handle_at / 3 = temporary::open_by_handle_at;
         shm_open / 3 = temporary::shm_open;
@@ -160,7 +160,7 @@ mod names {
 
         access / 2 = metadata::access;
         euidaccess / 2 = metadata::euidaccess;
-        eaccess / 2 = metadata::eaccess;
+        eaccess / 2 = metadata::euidaccess;
         faccessat / 4 = metadata::faccessat;
         unlink / 1 = metadata::unlink;
         unlinkat / 3 = metadata::unlinkat;
@@ -188,15 +188,15 @@ mod names {
         utimes / 2 = metadata::utimes;
         lutimes / 2 = metadata::lutimes;
         truncate / 2 = metadata::truncate;
-        truncate64 / 2 = metadata::truncate64;
+        truncate64 / 2 = metadata::truncate;
         statfs / 2 = metadata::statfs;
-        statfs64 / 2 = metadata::statfs64;
+        statfs64 / 2 = metadata::statfs;
         statvfs / 2 = metadata::statvfs;
-        statvfs64 / 2 = metadata::statvfs64;
+        statvfs64 / 2 = metadata::statvfs;
         ftruncate / 2 = metadata::ftruncate;
-        ftruncate64 / 2 = metadata::ftruncate64;
+        ftruncate64 / 2 = metadata::ftruncate;
         fallocate / 4 = metadata::fallocate;
-        fallocate64 / 4 = metadata::fallocate64;
+        fallocate64 / 4 = metadata::fallocate;
         readahead / 3 = metadata::readahead;
         fchmod / 2 = metadata::fchmod;
         fchown / 3 = metadata::fchown;
@@ -204,59 +204,57 @@ mod names {
         futimes / 2 = metadata::futimes;
         flock / 2 = metadata::flock;
         lockf / 3 = metadata::lockf;
-        lockf64 / 3 = metadata::lockf64;
+        lockf64 / 3 = metadata::lockf;
         fstatfs / 2 = metadata::fstatfs;
-        fstatfs64 / 2 = metadata::fstatfs64;
+        fstatfs64 / 2 = metadata::fstatfs;
         fstatvfs / 2 = metadata::fstatvfs;
-        fstatvfs64 / 2 = metadata::fstatvfs64;
+        fstatvfs64 / 2 = metadata::fstatvfs;
         syncfs / 1 = metadata::syncfs;
         sync_file_range / 4 = metadata::sync_file_range;
         ioctl / 3 = metadata::ioctl;
         posix_fallocate / 3 = metadata::posix_fallocate;
         posix_fallocate64 / 3 = metadata::posix_fallocate64;
         posix_fadvise / 4 = metadata::posix_fadvise;
-        posix_fadvise64 / 4 = metadata::posix_fadvise64;
+        posix_fadvise64 / 4 = metadata::posix_fadvise;
         readdir / 1 = metadata::readdir;
-        readdir64 / 1 = metadata::readdir64;
+        readdir64 / 1 = metadata::readdir;
         fdopendir / 1 = metadata::fdopendir;
         sync / 0 = metadata::sync;
 
         sendfile / 4 = mover::sendfile;
-        sendfile64 / 4 = mover::sendfile64;
+        sendfile64 / 4 = mover::sendfile;
         tee / 4 = mover::tee;
         vmsplice / 4 = mover::vmsplice;
         copy_file_range / 6 = mover::copy_file_range;
         splice / 6 = mover::splice;
 
-        mmap / 6 = map::mmap;
-        mmap64 / 6 = map::mmap64;
         msync / 3 = map::msync;
 
         aio_read / 1 = aio::aio_read;
-        aio_read64 / 1 = aio::aio_read64;
+        aio_read64 / 1 = aio::aio_read;
         aio_write / 1 = aio::aio_write;
-        aio_write64 / 1 = aio::aio_write64;
+        aio_write64 / 1 = aio::aio_write;
         aio_return / 1 = aio::aio_return;
-        aio_return64 / 1 = aio::aio_return64;
+        aio_return64 / 1 = aio::aio_return;
         lio_listio / 4 = aio::lio_listio;
-        lio_listio64 / 4 = aio::lio_listio64;
+        lio_listio64 / 4 = aio::lio_listio;
         aio_fsync / 2 = aio::aio_fsync;
-        aio_fsync64 / 2 = aio::aio_fsync64;
+        aio_fsync64 / 2 = aio::aio_fsync;
         aio_suspend / 3 = aio::aio_suspend;
-        aio_suspend64 / 3 = aio::aio_suspend64;
+        aio_suspend64 / 3 = aio::aio_suspend;
 
         syscall / 6 = raw::syscall;
 
         fopen / 2 = open::fopen;
-        fopen64 / 2 = open::fopen64;
+        fopen64 / 2 = open::fopen;
         freopen / 3 = open::freopen;
         freopen64 / 3 = open::freopen64;
         tmpfile / 0 = open::tmpfile;
-        tmpfile64 / 0 = open::tmpfile64;
+        tmpfile64 / 0 = open::tmpfile;
         fclose / 1 = open::fclose;
         pclose / 1 = open::pclose;
         fileno / 1 = open::fileno;
-        fileno_unlocked / 1 = open::fileno_unlocked;
+        fileno_unlocked / 1 = open::fileno;
         fdopen / 2 = open::fdopen;
         popen / 2 = open::popen;
         fcloseall / 0 = open::fcloseall;
@@ -266,10 +264,10 @@ mod names {
         __fread_chk / 5 = read::__fread_chk;
         __fread_unlocked_chk / 5 = read::__fread_unlocked_chk;
         fgetc / 1 = read::fgetc;
-        getc / 1 = read::getc;
-        _IO_getc / 1 = read::_IO_getc;
+        getc / 1 = read::fgetc;
+        _IO_getc / 1 = read::fgetc;
         fgetc_unlocked / 1 = read::fgetc_unlocked;
-        getc_unlocked / 1 = read::getc_unlocked;
+        getc_unlocked / 1 = read::fgetc_unlocked;
         getchar / 0 = read::getchar;
         getchar_unlocked / 0 = read::getchar_unlocked;
         fgets / 3 = read::fgets;
@@ -280,7 +278,7 @@ mod names {
         __gets_chk / 2 = read::__gets_chk;
         getline / 3 = read::getline;
         getdelim / 4 = read::getdelim;
-        __getdelim / 4 = read::__getdelim;
+        __getdelim / 4 = read::getdelim;
         getw / 1 = read::getw;
         __uflow / 1 = read::__uflow;
         __underflow / 1 = read::__underflow;
@@ -290,7 +288,7 @@ mod names {
         fwrite_unlocked / 4 = write::fwrite_unlocked;
         fputc / 2 = write::fputc;
         putc / 2 = write::putc;
-        _IO_putc / 2 = write::_IO_putc;
+        _IO_putc / 2 = write::putc;
         fputc_unlocked / 2 = write::fputc_unlocked;
         putc_unlocked / 2 = write::putc_unlocked;
         putchar / 1 = write::putchar;
@@ -298,16 +296,16 @@ mod names {
         fputs / 2 = write::fputs;
         fputs_unlocked / 2 = write::fputs_unlocked;
         puts / 1 = write::puts;
-        _IO_puts / 1 = write::_IO_puts;
+        _IO_puts / 1 = write::puts;
         putw / 2 = write::putw;
         perror / 1 = write::perror;
         __overflow / 2 = write::__overflow;
 
         fseek / 3 = seek::fseek;
         fseeko / 3 = seek::fseeko;
-        fseeko64 / 3 = seek::fseeko64;
+        fseeko64 / 3 = seek::fseeko;
         fsetpos / 2 = seek::fsetpos;
-        fsetpos64 / 2 = seek::fsetpos64;
+        fsetpos64 / 2 = seek::fsetpos;
         rewind / 1 = seek::rewind;
         fflush / 1 = seek::fflush;
         fflush_unlocked / 1 = seek::fflush_unlocked;
@@ -327,9 +325,9 @@ mod names {
         __isoc23_vscanf / 2 = format::__isoc23_vscanf;
 
         fgetwc / 1 = wide::fgetwc;
-        getwc / 1 = wide::getwc;
+        getwc / 1 = wide::fgetwc;
         fgetwc_unlocked / 1 = wide::fgetwc_unlocked;
-        getwc_unlocked / 1 = wide::getwc_unlocked;
+        getwc_unlocked / 1 = wide::fgetwc_unlocked;
         getwchar / 0 = wide::getwchar;
         getwchar_unlocked / 0 = wide::getwchar_unlocked;
         fgetws / 3 = wide::fgetws;
@@ -361,12 +359,12 @@ mod names {
         getentropy / 2 = random::getentropy;
 
         longjmp / 2 = jump::longjmp;
-        _longjmp / 2 = jump::_longjmp;
-        siglongjmp / 2 = jump::siglongjmp;
+        _longjmp / 2 = jump::longjmp;
+        siglongjmp / 2 = jump::longjmp;
         __longjmp_chk / 2 = jump::__longjmp_chk;
 
         _exit / 1 = process::_exit;
-        _Exit / 1 = process::_Exit;
+        _Exit / 1 = process::_exit;
         execve / 3 = process::execve;
         execv / 2 = process::execv;
         execvp / 2 = process::execvp;
@@ -377,6 +375,11 @@ mod names {
         posix_spawnp / 6 = process::posix_spawnp;
         system / 1 = process::system;
         chroot / 1 = process::chroot;
+        prctl / 5 = sandbox::prctl;
+        setuid / 1 = process::setuid;
+        seteuid / 1 = process::seteuid;
+        setreuid / 2 = process::setreuid;
+        setresuid / 3 = process::setresuid;
         // The stack may not change on the way: the return address is not looked at.
         vfork / 6 = arch::vfork;
         // The loader looks at who calls: the return address stays where it is.

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::io::{Result, Write};
 
-use netra_analyse::Report;
 use netra_analyse::insight::{Finding, Level};
+use netra_analyse::{Report, program};
 use netra_event::{Bytes, Seconds};
 
 use crate::Json;
+use crate::plain::plain;
 
 /// A difference below this share of the first run is noise.
 const NOISE: f64 = 0.05;
@@ -69,11 +70,12 @@ pub fn text(
     };
     row(out, "", "A".into(), "B".into())?;
     let (a, b) = (&before.facts, &after.facts);
-    row(out, "ranks", a.nprocs.to_string(), b.nprocs.to_string())?;
+    let noun = if (a.noun(), b.noun()) == ("ranks", "ranks") { "ranks" } else { "processes" };
+    row(out, noun, a.nprocs.to_string(), b.nprocs.to_string())?;
     row(out, "run", Seconds(a.run_time).to_string(), Seconds(b.run_time).to_string())?;
     row(
         out,
-        "I/O of the slowest rank",
+        &format!("I/O of the slowest {}", one(before, after)),
         Seconds(a.critical.seconds).to_string(),
         Seconds(b.critical.seconds).to_string(),
     )?;
@@ -112,8 +114,38 @@ pub fn text(
     Ok(())
 }
 
-/// Did it help, in a sentence.
+/// What one of the processes of either run is called.
+fn one(before: &Report, after: &Report) -> &'static str {
+    let ranks = [before, after].map(|report| report.facts.one());
+    if ranks == ["rank", "rank"] { "rank" } else { "process" }
+}
+
+/// What makes the two runs another matter: another program, or another number of processes.
+fn unlike(before: &Report, after: &Report) -> Option<String> {
+    let (a, b) = (&before.facts, &after.facts);
+    let programs = (program(&a.command), program(&b.command));
+    let many = (a.who.how_many(a.nprocs), b.who.how_many(b.nprocs));
+    let mut says = Vec::new();
+    if programs.0 != programs.1 {
+        says.push(format!(
+            "other programs ({} and {})",
+            plain(programs.0.as_bytes()),
+            plain(programs.1.as_bytes())
+        ));
+    }
+    if many.0 != many.1 {
+        says.push(format!("another number of processes ({} and {})", many.0, many.1));
+    }
+    (!says.is_empty()).then(|| format!("These are runs of {}.", says.join(" on ")))
+}
+
+/// Did it help, in a sentence, behind what makes the question doubtful.
 pub(crate) fn verdict(before: &Report, after: &Report) -> String {
+    let helped = helped(before, after);
+    unlike(before, after).map_or(helped.clone(), |unlike| format!("{unlike} {helped}"))
+}
+
+fn helped(before: &Report, after: &Report) -> String {
     let (a, b) = (before.facts.critical.seconds, after.facts.critical.seconds);
     let (run_a, run_b) = (before.facts.run_time, after.facts.run_time);
     let change = a - b;
@@ -126,9 +158,10 @@ pub(crate) fn verdict(before: &Report, after: &Report) -> String {
     let (word, factor) =
         if change > 0.0 { ("faster", a / b.max(1e-9)) } else { ("slower", b / a.max(1e-9)) };
     format!(
-        "I/O of B is {factor:.1} times {word}: {} after {} on the slowest rank; the run took {} after {}.",
+        "I/O of B is {factor:.1} times {word}: {} after {} on the slowest {}; the run took {} after {}.",
         Seconds(b),
         Seconds(a),
+        one(before, after),
         Seconds(run_b),
         Seconds(run_a),
     )
@@ -149,8 +182,12 @@ pub fn json<W: Write>(
         json.open('{')?;
         json.key("log")?;
         json.text(name)?;
+        json.key("command")?;
+        json.text(&facts.command)?;
         json.key("processes")?;
         json.unsigned(facts.nprocs)?;
+        json.key("ranks")?;
+        json.unsigned(facts.who.ranks)?;
         json.key("run_time_seconds")?;
         json.float(facts.run_time)?;
         json.key("io_seconds")?;
@@ -180,7 +217,7 @@ pub fn json<W: Write>(
 #[cfg(test)]
 mod tests {
     use super::{text, verdict};
-    use netra_analyse::{Job, Layer, Report, Thresholds, Usage, diagnose};
+    use netra_analyse::{Job, Layer, Report, Thresholds, Usage, Who, diagnose};
     use netra_event::{Rank, RecordId, Seconds};
     use std::collections::BTreeSet;
 
@@ -188,8 +225,13 @@ mod tests {
     fn run(opens: u64, seconds: f64) -> Report {
         let mut usage = Usage::new(Layer::Posix, RecordId(1), Rank(0));
         (usage.opens, usage.meta) = (opens, seconds);
-        let job =
-            Job { nprocs: 1, run_time: Seconds(100.0), usages: vec![usage], ..Job::default() };
+        let job = Job {
+            nprocs: 1,
+            who: Who::ranks(1),
+            run_time: Seconds(100.0),
+            usages: vec![usage],
+            ..Job::default()
+        };
         diagnose(&job, &Thresholds::default(), &BTreeSet::new())
     }
 

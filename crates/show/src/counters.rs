@@ -2,8 +2,8 @@
 
 use std::io::{Result, Write};
 
-use netra_darshan::Damage;
 use netra_darshan::read::{Log, Names, Record};
+use netra_darshan::{Damage, Missing};
 use netra_event::Module;
 
 use crate::derived::Sums;
@@ -35,7 +35,7 @@ pub fn json<W: Write>(
     choice: Choice,
     only: &Only,
 ) -> Result<Vec<Damage>> {
-    let mut damage = log.damage().to_vec();
+    let mut missing = Missing::of(log);
     let mut json = Json::new(out);
     json.open('{')?;
     head::log(&mut json, path, log)?;
@@ -50,7 +50,7 @@ pub fn json<W: Write>(
         json.open('{')?;
         head::module(&mut json, &region)?;
         if let Some(module) = region.module.filter(|module| !is_trace(*module)) {
-            damage.extend(records(&mut json, log, module, choice, only)?);
+            missing.read_module(module, records(&mut json, log, module, choice, only)?);
         }
         json.close('}')?;
     }
@@ -59,10 +59,11 @@ pub fn json<W: Write>(
     }
     json.close(']')?;
     json.line()?;
-    head::missing(&mut json, &damage)?;
+    let missing = missing.all();
+    head::missing(&mut json, &missing)?;
     json.close('}')?;
     json.finish()?;
-    Ok(damage)
+    Ok(missing)
 }
 
 fn is_wanted(record: &Record<'_>, names: &Names, only: &Only) -> bool {
@@ -164,7 +165,7 @@ pub fn csv<W: Write>(
     choice: Choice,
     only: &Only,
 ) -> Result<Vec<Damage>> {
-    let mut damage = log.damage().to_vec();
+    let mut missing = Missing::of(log);
     let wanted = |module: &Module| !is_trace(*module) && only.has_module(module.name());
     for module in log.modules().filter(wanted) {
         let mut records = log.records(module);
@@ -181,12 +182,12 @@ pub fn csv<W: Write>(
         }
         rows.begin_module(module)?;
         sums.each(&mut rows)?;
-        damage.extend_from_slice(records.damage());
+        missing.read(&records);
     }
     if choice.base {
         own::csv(out, path, log, only)?;
     }
-    Ok(damage)
+    Ok(missing.all())
 }
 
 /// The rows of one record share what stands before the counter and after its value.

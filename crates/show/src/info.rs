@@ -3,15 +3,15 @@
 
 use std::io::{Result, Write};
 
-use netra_analyse::Also;
-use netra_darshan::Damage;
+use netra_analyse::{Also, Who};
 use netra_darshan::read::{Log, Record};
+use netra_darshan::{Damage, Missing};
 use netra_event::{Bytes, Seconds};
 
 use crate::plain::{plain, shortened};
 use crate::platform::Platform;
 use crate::summary::{FileSum, Sum};
-use crate::{Json, Summary, csv, head, member, own, sentence, time};
+use crate::{Json, Summary, csv, head, load, member, own, sentence, time};
 
 /// Files in each list.
 const TOP: usize = 5;
@@ -27,6 +27,7 @@ pub struct Info<'a> {
     /// Records of each module, in the order of the regions.
     records: Vec<u64>,
     platform: Platform,
+    who: Who,
     /// What is missing from the log.
     pub missing: Vec<Damage>,
 }
@@ -36,7 +37,7 @@ impl<'a> Info<'a> {
     #[must_use]
     pub fn gather(path: &'a str, log: &'a Log) -> Info<'a> {
         let mut summary = Summary::new(log.modules(), head::run_time(log));
-        let mut missing = log.damage().to_vec();
+        let mut missing = Missing::of(log);
         let mut counts = Vec::new();
         for region in log.header().regions() {
             let mut count = 0;
@@ -48,11 +49,13 @@ impl<'a> Info<'a> {
                         summary.add(module, &record);
                     }
                 }
-                missing.extend_from_slice(records.damage());
+                missing.read(&records);
             }
             counts.push(count);
         }
-        Info { path, log, summary, records: counts, platform: Platform::gather(log), missing }
+        let (platform, who) = (Platform::gather(log), load::who(log));
+        let missing = missing.all();
+        Info { path, log, summary, records: counts, platform, who, missing }
     }
 
     /// For people.
@@ -92,7 +95,7 @@ impl<'a> Info<'a> {
             "  job        {}, user {}, {}",
             numbers.jobid,
             numbers.uid,
-            plural(numbers.nprocs, "process", "processes"),
+            self.who.how_many(u64::try_from(numbers.nprocs).unwrap_or(0)),
         )?;
         writeln!(out, "  ran        {}, for {run}", time::local(numbers.start_sec))?;
         self.time_text(out, run)?;
@@ -106,7 +109,7 @@ impl<'a> Info<'a> {
         let processes = self.log.job().numbers.nprocs;
         let io = self.summary.critical(processes);
         let share = |time: f64| percent(time.min(run.0) / run.0);
-        let cut = if io.seconds > run.0 { ", over all its threads" } else { "" };
+        let cut = if io.seconds > run.0 { ", over all its threads and requests" } else { "" };
         if processes == 1 {
             return writeln!(
                 out,
@@ -116,15 +119,18 @@ impl<'a> Info<'a> {
             );
         }
         let at_least = if io.at_most.min(run.0) > io.seconds * 1.01 { "at least " } else { "" };
-        writeln!(
+        write!(
             out,
-            "  in I/O     {at_least}{} on rank {}, the slowest ({} of the run){cut}; {} on average ({})",
+            "  in I/O     {at_least}{} on {}, the slowest ({} of the run){cut}",
             Seconds(io.seconds),
-            io.rank,
+            self.who.called(io.rank),
             share(io.seconds),
-            Seconds(io.mean),
-            share(io.mean),
-        )
+        )?;
+        // Processes that are no ranks have nothing in common that a mean would be one of.
+        match self.who.noun(u64::try_from(processes).unwrap_or(0)) {
+            "ranks" => writeln!(out, "; {} on average ({})", Seconds(io.mean), share(io.mean)),
+            _ => writeln!(out),
+        }
     }
 
     fn complete_text(&self, out: &mut impl Write) -> Result<()> {
@@ -336,6 +342,77 @@ impl<'a> Info<'a> {
             String::from_utf8_lossy(&self.log.job().exe).into_owned(),
         ];
         csv::row(out, columns.iter().map(String::as_str))
+    }
+}
+
+/// Many logs, a line each, and what they come to together.
+#[derive(Debug, Default)]
+pub struct List(Vec<Line>);
+
+#[derive(Debug)]
+struct Line {
+    path: String,
+    processes: i64,
+    run: f64,
+    io: f64,
+    sum: Sum,
+    missing: usize,
+}
+
+impl List {
+    /// From so many logs on, a screen for each is too much.
+    pub const FROM: usize = 4;
+
+    /// Takes a log in.
+    pub fn add(&mut self, info: &Info<'_>) {
+        let processes = info.log.job().numbers.nprocs;
+        self.0.push(Line {
+            path: info.path.to_owned(),
+            processes,
+            run: head::run_time(info.log).0,
+            io: info.summary.critical(processes).seconds,
+            sum: info.summary.total(),
+            missing: info.missing.len(),
+        });
+    }
+
+    /// Writes the lines, the one that was longest in I/O first, and the sum.
+    ///
+    /// # Errors
+    /// If the output can not be written.
+    pub fn text(mut self, out: &mut impl Write) -> Result<()> {
+        self.0.sort_by(|a, b| b.io.total_cmp(&a.io).then(a.path.cmp(&b.path)));
+        let [processes, run, io, read, written] = ["processes", "run", "I/O", "read", "written"];
+        writeln!(out, "{processes:>9}{run:>11}{io:>11}{read:>11}{written:>11}  log")?;
+        for line in &self.0 {
+            let note = if line.missing == 0 { "" } else { "  (something is missing)" };
+            writeln!(
+                out,
+                "{:>9}{:>11}{:>11}{:>11}{:>11}  {}{note}",
+                line.processes,
+                Seconds(line.run).to_string(),
+                Seconds(line.io).to_string(),
+                line.sum.read.to_string(),
+                line.sum.written.to_string(),
+                plain(line.path.as_bytes()),
+            )?;
+        }
+        let seconds = |of: fn(&Line) -> f64| Seconds(self.0.iter().map(of).sum());
+        let bytes =
+            |of: fn(&Line) -> u64| Bytes(self.0.iter().map(of).fold(0, u64::saturating_add));
+        let cut = self.0.iter().filter(|line| line.missing > 0).count();
+        let cut =
+            if cut > 0 { format!("; something is missing from {cut}") } else { String::new() };
+        writeln!(
+            out,
+            "\n{} logs: ran for {}, {} of it in I/O, read {}, wrote {}{cut}\n\
+             netra info LOG shows one, --all each of them in full",
+            self.0.len(),
+            seconds(|line| line.run),
+            seconds(|line| line.io),
+            bytes(|line| line.sum.read.0),
+            bytes(|line| line.sum.written.0),
+        )
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{Result, Write};
 
+use netra_darshan::section::Attendance;
 use netra_event::Loss;
 use netra_stream::ledger::{Certificate, Sums};
 use serde_json::{Value, json};
@@ -25,16 +26,29 @@ fn count(number: u64, noun: &str) -> String {
     format!("{} {noun}{end}", grouped(number))
 }
 
+/// Whether anything is missing, of those who are recorded and of those who are not.
+#[must_use]
+pub fn of_all(certificate: &Certificate, attendance: Option<&Attendance>) -> String {
+    let missing = attendance.map(Attendance::caveats).unwrap_or_default();
+    [vec![said(certificate, missing.is_empty())], missing].concat().join("; ")
+}
+
 /// Whether anything is missing, in one sentence.
 #[must_use]
 pub fn sentence(certificate: &Certificate) -> String {
+    said(certificate, true)
+}
+
+/// `all`: whether everybody is recorded, as far as is known.
+fn said(certificate: &Certificate, all: bool) -> String {
     let sums = &certificate.sums;
     let processes =
         count(certificate.processes.len() as u64, "process").replace("processs", "processes");
     let mut text = format!("job {} at {}: ", certificate.job, certificate.sink);
     let events = count(sums.produced, "event");
     if certificate.is_complete() {
-        write!(text, "all {events} of {processes} arrived; nothing is missing").ok();
+        let end = if all { "; nothing is missing" } else { "" };
+        write!(text, "all {events} of {processes} arrived{end}").ok();
     } else if !certificate.broken.is_empty() {
         write!(text, "the account does not add up: {}", certificate.broken.join("; ")).ok();
     } else {

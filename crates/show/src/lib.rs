@@ -12,6 +12,7 @@
 //! logs that a running job becomes for the moment of its diagnosis.
 #![forbid(unsafe_code)]
 
+mod attendance;
 mod base64;
 mod csv;
 mod derived;

@@ -2,9 +2,9 @@
 
 use std::io::{Result, Write};
 
-use netra_darshan::Damage;
 use netra_darshan::read::{Direction, Dxt, Log, Record};
 use netra_darshan::record::dxt::Segment;
+use netra_darshan::{Damage, Missing};
 use netra_event::Module;
 
 use crate::{Json, csv, head};
@@ -16,7 +16,7 @@ const TRACES: [Module; 2] = [Module::DxtPosix, Module::DxtMpiio];
 /// # Errors
 /// If the output can not be written.
 pub fn json<W: Write>(out: &mut W, path: &str, log: &Log) -> Result<Vec<Damage>> {
-    let mut damage = log.damage().to_vec();
+    let mut missing = Missing::of(log);
     let mut json = Json::new(out);
     json.open('{')?;
     head::log(&mut json, path, log)?;
@@ -37,16 +37,17 @@ pub fn json<W: Write>(out: &mut W, path: &str, log: &Log) -> Result<Vec<Damage>>
                 record_json(&mut json, log, record)?;
             }
         }
-        damage.extend_from_slice(records.damage());
+        missing.read(&records);
         json.close(']')?;
         json.close('}')?;
     }
     json.close(']')?;
     json.line()?;
-    head::missing(&mut json, &damage)?;
+    let missing = missing.all();
+    head::missing(&mut json, &missing)?;
     json.close('}')?;
     json.finish()?;
-    Ok(damage)
+    Ok(missing)
 }
 
 /// Writes come before reads in a log, so both arrays are written as they come.
@@ -120,7 +121,7 @@ pub fn csv_header(out: &mut impl Write) -> Result<()> {
 /// # Errors
 /// If the output can not be written.
 pub fn csv<W: Write>(out: &mut W, path: &str, log: &Log) -> Result<Vec<Damage>> {
-    let mut damage = log.damage().to_vec();
+    let mut missing = Missing::of(log);
     for module in TRACES {
         let mut records = log.records(module);
         while let Some(record) = records.next_record() {
@@ -128,9 +129,9 @@ pub fn csv<W: Write>(out: &mut W, path: &str, log: &Log) -> Result<Vec<Damage>> 
                 record_csv(out, path, module, log, record)?;
             }
         }
-        damage.extend_from_slice(records.damage());
+        missing.read(&records);
     }
-    Ok(damage)
+    Ok(missing.all())
 }
 
 fn record_csv<W: Write>(

@@ -181,6 +181,12 @@ impl Summary {
         files
     }
 
+    /// What is known about a file.
+    #[must_use]
+    pub fn file(&self, id: RecordId) -> Option<&FileSum> {
+        self.lowest.get(&id).or_else(|| self.upper.get(&id))
+    }
+
     /// All files together.
     #[must_use]
     pub fn total(&self) -> Sum {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use netra_analyse::{Job, Layer, Layout, Mount, Report, Thresholds, Usage, diagnose};
+use netra_analyse::{Job, Layer, Layout, Mount, Report, Thresholds, Usage, Who, diagnose};
 use netra_event::{Rank, RecordId, Seconds};
 use netra_show::report::{self, Page};
 
@@ -13,6 +13,7 @@ fn job() -> Job {
         source: "bad.darshan".into(),
         command: "./ior -F".into(),
         nprocs: 24,
+        who: Who::ranks(24),
         run_time: Seconds(510.0),
         mounts: vec![Mount { path: "/lus".into(), kind: "lustre".into() }],
         ..Job::default()

@@ -28,6 +28,10 @@ impl Store {
         if let Some(path) = place.path().filter(|path| !path.is_dir()) {
             return Err(Error::Missing { place: path.display().to_string() });
         }
+        // Whose folder it is decides who may look; a table would only say that it is not there.
+        if let Some(path) = place.path() {
+            std::fs::read_dir(path).map_err(Error::io("reading", path))?;
+        }
         Store::new(place)
     }
 

@@ -35,8 +35,9 @@ pub(super) fn check(
     let different: u64 = found.iter().map(|one| one.2).sum();
     if moved.saturating_sub(different) < limit.redundant_bytes.0 {
         return Outcome::Passed(format!(
-            "hardly any byte is {} twice by the same rank",
-            past(direction)
+            "hardly any byte is {} twice by the same {}",
+            past(direction),
+            facts.one()
         ));
     }
     found.sort_by_key(|one| std::cmp::Reverse(one.1 - one.2));

@@ -10,7 +10,7 @@ use crate::{Facts, Layer, Thresholds};
 /// The rule.
 pub const RULE: Rule = Rule {
     slug: "aggregators",
-    title: "aggregators against nodes",
+    title: "fewer aggregators than nodes",
     explains: &[],
     sources: &[query::MPIIO, query::POSIX],
     check,
@@ -19,7 +19,7 @@ pub const RULE: Rule = Rule {
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let Some(nodes) = facts.nodes.filter(|nodes| *nodes > 1) else { return Outcome::Silent };
     let gathered: Vec<(&FileFacts, u64)> = facts
-        .files
+        .files_of_ranks()
         .iter()
         .filter(|file| file.bytes() >= limit.narrow_bytes.0)
         .filter(|file| {
@@ -27,7 +27,7 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
                 .is_some_and(|usage| usage.read.collective + usage.write.collective > 0)
         })
         .filter_map(|file| Some((file, *file.movers.get(&Layer::Posix)?)))
-        .filter(|(_, movers)| *movers < facts.nprocs)
+        .filter(|(_, movers)| *movers < facts.who.ranks)
         .collect();
     if gathered.is_empty() {
         return Outcome::Silent;
@@ -46,7 +46,7 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
             format!(
                 "{} of {} ranks write {} for the others, on {} nodes",
                 count(movers),
-                count(facts.nprocs),
+                count(facts.who.ranks),
                 worst.name(),
                 count(nodes)
             ),

@@ -39,7 +39,7 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let seconds = |one: &FunctionUse| one.seconds;
     let spent: f64 = of(&["H5Aopen", "H5Aclose"]).map(seconds).sum();
     let idle = 1.0 - uses as f64 / opens as f64;
-    let lost = spent * idle / facts.nprocs as f64;
+    let lost = facts.on_slowest(spent * idle);
     let says = format!(
         "attributes are opened {} times and read or written {} times",
         count(opens),

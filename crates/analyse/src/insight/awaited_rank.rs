@@ -26,7 +26,8 @@ const OFTEN: u64 = 4;
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let Some(phases) = &facts.phases else { return Outcome::Silent };
-    let together = |longest: &Longest| longest.ranks * 2 >= facts.nprocs && !is_collective(facts);
+    let together =
+        |longest: &Longest| longest.ranks * 2 >= facts.who.ranks && !is_collective(facts);
     let Some(longest) = phases.lone.filter(together) else { return Outcome::Silent };
     let lost = longest.alone.seconds - longest.others;
     let rank = Rank(i64::from(longest.alone.rank));
@@ -34,7 +35,7 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let stands_out = longest.alone.seconds > (1.0 + limit.straggler_ratio.0) * longest.others;
     if !often || !stands_out || !does_its_part(&longest) || facts.share(lost) < limit.warn_share.0 {
         return Outcome::Passed(format!(
-            "the rank that is longest at work alone, {rank}, is so for {}",
+            "no rank does I/O alone for longer than {} (rank {rank})",
             Seconds(longest.alone.seconds)
         ));
     }
@@ -49,7 +50,7 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
         "it makes no more calls than they do".to_owned()
     };
     let says = format!(
-        "rank {rank} is the straggler: {} of the run ({}) it is at work alone, in {} stretches, when the others have done their part; {why} for about as many bytes",
+        "rank {rank} is the straggler: for {} of the run ({}) it alone still does I/O, in {} stretches, when the others have done their part; {why} for about as many bytes",
         percent(facts.share(longest.alone.seconds)),
         Seconds(longest.alone.seconds),
         count(longest.alone.stretches),
@@ -81,7 +82,7 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
 
 /// Whether most of what MPI-IO is asked for is collective.
 fn is_collective(facts: &Facts) -> bool {
-    let usages = facts.files.iter().filter_map(|file| file.through(Layer::Mpiio));
+    let usages = facts.files_of_ranks().iter().filter_map(|file| file.through(Layer::Mpiio));
     let flows = usages.flat_map(|usage| [&usage.read, &usage.write]);
     let (collective, calls) =
         flows.fold((0, 0), |sum, flow| (sum.0 + flow.collective, sum.1 + flow.calls));
@@ -131,7 +132,7 @@ mod tests {
 
     #[test]
     fn fires_on_the_rank_that_goes_on_when_the_others_have_finished() {
-        job(5.0, 80).says(&RULE, "rank 2 is the straggler: 35 % of the run (210 s) it is at work alone, in 6 stretches, when the others have done their part; it makes 48 calls where the median rank makes 6 for about as many bytes");
+        job(5.0, 80).says(&RULE, "rank 2 is the straggler: for 35 % of the run (210 s) it alone still does I/O, in 6 stretches, when the others have done their part; it makes 48 calls where the median rank makes 6 for about as many bytes");
         let found = job(5.0, 80).finds(&RULE);
         assert_eq!((found[0].lost, found[0].ranks.as_slice()), (210.0, &[Rank(2)][..]));
         assert_eq!(found[0].window, Some((0.5, 535.5)));

@@ -9,7 +9,7 @@ use netra_event::{Kind, Layer as Of};
 /// The rule.
 pub const RULE: Rule = Rule {
     slug: "blocking-reads",
-    title: "reads that computing could hide",
+    title: "reads that could go on while the program computes",
     explains: &[],
     sources: &[query::MPIIO, query::POSIX, Source::Calls(Of::Posix, &[Kind::Read])],
     check: |facts, limit| overlap::check("blocking-reads", Direction::Read, facts, limit),

@@ -9,7 +9,7 @@ use netra_event::{Kind, Layer as Of};
 /// The rule.
 pub const RULE: Rule = Rule {
     slug: "blocking-writes",
-    title: "writes that computing could hide",
+    title: "writes that could go on while the program computes",
     explains: &[],
     sources: &[query::MPIIO, query::POSIX, Source::Calls(Of::Posix, &[Kind::Write])],
     check: |facts, limit| overlap::check("blocking-writes", Direction::Write, facts, limit),

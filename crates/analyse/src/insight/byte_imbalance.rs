@@ -19,7 +19,7 @@ pub const RULE: Rule = Rule {
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let files: Vec<&FileFacts> =
-        facts.files.iter().filter(|file| file.is_shared() && file.bytes() > 0).collect();
+        facts.files_of_ranks().iter().filter(|file| file.is_shared() && file.bytes() > 0).collect();
     if files.is_empty() {
         return Outcome::Silent;
     }
@@ -48,10 +48,10 @@ pub(super) fn imbalance(file: &FileFacts, nprocs: u64) -> Option<f64> {
 
 fn one(file: &FileFacts, facts: &Facts, limit: &Thresholds) -> Option<Finding> {
     let layer = called(file)?;
-    let imbalance = imbalance(file, facts.nprocs)?;
+    let imbalance = imbalance(file, facts.who.ranks)?;
     let (heavy, slowest, sum) =
         (file.heaviest.get(&layer)?, file.slowest.get(&layer)?, file.through(layer)?);
-    let ranks = file.ranks(facts.nprocs) as f64;
+    let ranks = file.ranks(facts.who.ranks) as f64;
     let lost = slowest.seconds - sum.seconds() / ranks;
     // A rank that moves most but is not the slowest costs nobody anything.
     if imbalance <= limit.imbalance_share.0
@@ -119,5 +119,16 @@ mod tests {
     #[test]
     fn is_silent_without_shared_files() {
         Sample::new(4, 10.0).silent(&RULE);
+    }
+
+    #[test]
+    fn only_ranks_are_compared() {
+        assert_eq!(job(400).finds(&RULE).len(), 1);
+        job(400).unranked().silent(&RULE);
+        // A copy that a script makes of a file that ranks wrote evenly.
+        let mut job = job(100).beside(1);
+        let copy = job.posix("/lus/out", 10);
+        (copy.read.bytes, copy.read.seconds) = (1000 << 20, 20.0);
+        job.silent(&RULE);
     }
 }

@@ -9,7 +9,7 @@ use netra_event::Bytes;
 /// The rule.
 pub const RULE: Rule = Rule {
     slug: "call-mix",
-    title: "mostly reads or mostly writes",
+    title: "the job mostly reads, or mostly writes",
     explains: &[],
     sources: &[query::POSIX, query::STDIO, query::DFS],
     check,
@@ -24,16 +24,18 @@ fn check(facts: &Facts, _: &Thresholds) -> Outcome {
     let (reads, writes) = (sum(|layer| layer.reads), sum(|layer| layer.writes));
     let (read, written) = (sum(|layer| layer.bytes_read), sum(|layer| layer.bytes_written));
     let calls = lead(reads, writes).map(|(share, kind)| {
-        format!("{} of {} calls are {kind}", percent(share), count(reads + writes))
+        format!("{} of {} reads and writes are {kind}", percent(share), count(reads + writes))
     });
-    let bytes = lead(read, written)
-        .map(|(share, kind)| format!("{} of {} are {kind}", percent(share), Bytes(read + written)));
+    let bytes = lead(read, written).map(|(share, kind)| {
+        let done = if kind == "reads" { "read" } else { "written" };
+        format!("{} of the {} moved are {done}", percent(share), Bytes(read + written))
+    });
     let says: Vec<String> = calls.into_iter().chain(bytes).collect();
     if says.is_empty() {
         return Outcome::Silent;
     }
     Outcome::Found(vec![
-        Finding::note(RULE.slug, says.join(", "))
+        Finding::note(RULE.slug, says.join(", and "))
             .sure(Confidence::High)
             .count("reads", reads)
             .count("writes", writes)
@@ -65,7 +67,7 @@ mod tests {
 
     #[test]
     fn fires_and_says_what_leads() {
-        job(900, 100).says(&RULE, "90 % of 1,000 calls are reads");
+        job(900, 100).says(&RULE, "90 % of 1,000 reads and writes are reads");
     }
 
     #[test]

@@ -26,7 +26,7 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
         .filter_map(|file| Some(one(facts.file(file.file)?, &file.common, facts, limit)))
         .collect();
     if found.is_empty()
-        && (facts.nprocs < limit.common_block_ranks
+        && (facts.who.ranks < limit.common_block_ranks
             || traced.files.iter().all(|file| file.bytes[0] == 0))
     {
         return Outcome::Silent;
@@ -35,12 +35,12 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
 }
 
 fn one(file: &FileFacts, common: &CommonBlocks, facts: &Facts, limit: &Thresholds) -> Finding {
-    let lost = common.rank_seconds / facts.nprocs as f64;
+    let lost = common.rank_seconds / facts.who.ranks as f64;
     let says = format!(
         "{} blocks of {} are read by nearly all of {} ranks: {} reads, {} of all ranks",
         count(common.blocks),
         file.name(),
-        count(facts.nprocs),
+        count(facts.who.ranks),
         count(common.calls),
         Seconds(common.rank_seconds),
     );

@@ -18,7 +18,7 @@ use netra_event::Bytes;
 /// The rule.
 pub const RULE: Rule = Rule {
     slug: "conflicts",
-    title: "ranks that use the same bytes",
+    title: "several processes use the same bytes",
     explains: &[],
     sources: query::TRACED,
     check,
@@ -46,8 +46,8 @@ fn check(facts: &Facts, _: &Thresholds) -> Outcome {
     }
     let [posix, mpiio] = layers.map(most_first);
     let found = [(Layer::Posix, posix), (Layer::Mpiio, mpiio)];
-    let found = found.iter().filter_map(|(layer, files)| of_layer(*layer, files)).collect();
-    Outcome::from(found, || "no rank uses bytes that another writes".into())
+    let found = found.iter().filter_map(|(layer, files)| of_layer(*layer, files, facts)).collect();
+    Outcome::from(found, || format!("no {} uses bytes that another writes", facts.one()))
 }
 
 /// Races before order, then by bytes.
@@ -67,7 +67,7 @@ fn is_written(file: &FileFacts, traced: &FileTrace) -> bool {
 }
 
 /// All files of a layer as one finding: whoever shares one file so mostly shares the next in the same way.
-fn of_layer(layer: Layer, files: &[(&FileFacts, Conflicts)]) -> Option<Finding> {
+fn of_layer(layer: Layer, files: &[(&FileFacts, Conflicts)], facts: &Facts) -> Option<Finding> {
     let (first, rest) = files.split_first()?;
     let mut conflicts = first.1;
     rest.iter().for_each(|(_, other)| conflicts.absorb(other));
@@ -75,12 +75,15 @@ fn of_layer(layer: Layer, files: &[(&FileFacts, Conflicts)]) -> Option<Finding> 
     let files: Vec<&FileFacts> = files.iter().map(|(file, _)| *file).collect();
     let list: Vec<&str> = files.iter().map(|file| file.name()).collect();
     let racing = conflicts.racing();
-    let kinds: Vec<String> =
-        [("RAW", conflicts.raw), ("WAR", conflicts.war), ("WAW", conflicts.waw)]
-            .iter()
-            .filter(|(_, hazard)| hazard.bytes > 0)
-            .map(|(name, hazard)| format!("{} {name}", Bytes(hazard.bytes)))
-            .collect();
+    let kinds: Vec<String> = [
+        ("read after another's write (RAW)", conflicts.raw),
+        ("written after another's read (WAR)", conflicts.war),
+        ("written after another's write (WAW)", conflicts.waw),
+    ]
+    .iter()
+    .filter(|(_, hazard)| hazard.bytes > 0)
+    .map(|(name, hazard)| format!("{} {name}", Bytes(hazard.bytes)))
+    .collect();
     let verdict = if racing > 0 && layer == Layer::Mpiio {
         format!("{} of it at the same time: MPI leaves open which of them wins", Bytes(racing))
     } else if racing > 0 {
@@ -93,7 +96,8 @@ fn of_layer(layer: Layer, files: &[(&FileFacts, Conflicts)]) -> Option<Finding> 
     let cut = if conflicts.cut { " (not all calls were looked at)" } else { "" };
     let through = if layer == Layer::Mpiio { " through MPI-IO" } else { "" };
     let says = format!(
-        "ranks use the same bytes of {}{through}: {}, {verdict}{cut}",
+        "{} use the same bytes of {}{through}: {}, {verdict}{cut}",
+        facts.noun(),
         names(&list),
         kinds.join(", ")
     );
@@ -173,8 +177,8 @@ mod tests {
 
     #[test]
     fn fires_with_a_verdict() {
-        job(40, 0.5).says(&RULE, "ranks use the same bytes of f: 60 B RAW, 60 B of it at the same time: the result is open on any file system");
-        job(40, 2.0).says(&RULE, "ranks use the same bytes of f: 60 B RAW, always one after the other: safe under POSIX, needs a flush in between under commit and close-to-open under session semantics");
+        job(40, 0.5).says(&RULE, "ranks use the same bytes of f: 60 B read after another's write (RAW), 60 B of it at the same time: the result is open on any file system");
+        job(40, 2.0).says(&RULE, "ranks use the same bytes of f: 60 B read after another's write (RAW), always one after the other: safe under POSIX, needs a flush in between under commit and close-to-open under session semantics");
     }
 
     #[test]
@@ -187,7 +191,7 @@ mod tests {
             job.says(
                 &RULE,
                 &format!(
-                    "ranks use the same bytes of f: 60 B RAW, always one after the other: {want}"
+                    "ranks use the same bytes of f: 60 B read after another's write (RAW), always one after the other: {want}"
                 ),
             );
         };
@@ -221,7 +225,7 @@ mod tests {
             }
             below
         };
-        through_mpiio(0).says(&RULE, "ranks use the same bytes of f through MPI-IO: 60 B RAW, 60 B of it at the same time: MPI leaves open which of them wins");
+        through_mpiio(0).says(&RULE, "ranks use the same bytes of f through MPI-IO: 60 B read after another's write (RAW), 60 B of it at the same time: MPI leaves open which of them wins");
         through_mpiio(1).silent(&RULE);
     }
 
@@ -237,7 +241,7 @@ mod tests {
         for row in rows {
             both.job.trace.push(TraceRow { file, ..row });
         }
-        both.says(&RULE, "ranks use the same bytes of g and f: 120 B RAW, 60 B of it at the same time: the result is open on any file system");
+        both.says(&RULE, "ranks use the same bytes of g and f: 120 B read after another's write (RAW), 60 B of it at the same time: the result is open on any file system");
         let files: Vec<String> =
             both.finds(&RULE)[0].files.iter().map(|file| file.1.clone()).collect();
         assert_eq!(files, ["/lus/g", "/lus/f"]);

@@ -24,6 +24,7 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
             Kind::Open | Kind::Stat | Kind::Read | Kind::Write | Kind::Meta | Kind::Sync
         ) && one.traced > 0
     };
+    let seconds = |one: &FunctionUse| one.seconds * one.failed as f64 / one.traced.max(1) as f64;
     let functions: Vec<&FunctionUse> = facts.functions.iter().filter(asked).collect();
     if functions.is_empty() {
         return Outcome::Silent;
@@ -36,12 +37,17 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     if found.is_empty() {
         let failed: u64 = functions.iter().map(|one| one.failed).sum();
         let traced: u64 = functions.iter().map(|one| one.traced).sum();
-        return Outcome::Passed(format!("{} of {} calls fail", count(failed), count(traced)));
+        let lost = facts.on_slowest(functions.iter().map(|one| seconds(one)).sum());
+        return Outcome::Passed(format!(
+            "{} of {} calls fail, and take {}",
+            count(failed),
+            count(traced),
+            Seconds(lost)
+        ));
     }
-    let seconds = |one: &FunctionUse| one.seconds * one.failed as f64 / one.traced.max(1) as f64;
     found.sort_by(|a, b| b.failed.cmp(&a.failed).then(a.function.cmp(&b.function)));
     let worst = found[0];
-    let lost = found.iter().map(|one| seconds(one)).sum::<f64>() / facts.nprocs as f64;
+    let lost = facts.on_slowest(found.iter().map(|one| seconds(one)).sum());
     let error = worst
         .errors
         .first()
@@ -59,13 +65,13 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
             .sure(Confidence::Medium)
             .to(&[Audience::Developer, Audience::User])
             .count("calls that fail", total)
-            .seconds("seconds in them per rank", lost)
-            .advise(Advice::new("look files up once and keep the path; let one rank search and tell the others"))
+            .seconds(format!("seconds in them per {}", facts.one()), lost)
+            .advise(Advice::new(format!("look files up once and keep the path; let one {} search and tell the others", facts.one())))
             .advise(Advice::with(
                 "for Python and shells: shorten the search paths",
                 "export PYTHONPATH=…  # only what is needed; see also PYTHONNOUSERSITE, LD_LIBRARY_PATH",
             ))
-            .gains(lost, format!("failed calls take as long as others, {} a rank", Seconds(lost))),
+            .gains(lost, format!("failed calls take as long as others, {} a {}", Seconds(lost), facts.one())),
     ])
 }
 

@@ -28,8 +28,8 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
                 .iter()
                 .any(|(layer, usage)| *layer != Layer::Stdio && usage.write.calls > 0)
     };
-    let files: Vec<&FileFacts> = facts.files.iter().filter(own).collect();
-    if facts.nprocs < 2 || files.is_empty() {
+    let files: Vec<&FileFacts> = facts.files_of_ranks().iter().filter(own).collect();
+    if facts.who.ranks < 2 || files.is_empty() {
         return Outcome::Silent;
     }
     let ranks: BTreeSet<_> = files
@@ -39,7 +39,7 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
             Sharing::Some(_) | Sharing::All => None,
         })
         .collect();
-    let covered = ranks.len() as f64 >= limit.file_per_process_share.0 * facts.nprocs as f64;
+    let covered = ranks.len() as f64 >= limit.file_per_process_share.0 * facts.who.ranks as f64;
     if (files.len() as u64) < limit.file_per_process || !covered {
         return Outcome::Passed(format!(
             "{} files are written by one rank alone",
@@ -53,7 +53,7 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
         "{} files are written by one rank each, on {} of {} ranks",
         count(files.len() as u64),
         count(ranks.len() as u64),
-        count(facts.nprocs)
+        count(facts.who.ranks)
     );
     Outcome::Found(vec![
         Finding::costing(RULE.slug, path.seconds, says, facts, limit)
@@ -105,5 +105,11 @@ mod tests {
     #[test]
     fn is_silent_without_files() {
         Sample::new(4, 10.0).silent(&RULE);
+    }
+
+    #[test]
+    fn a_script_that_writes_many_files_is_no_parallel_program() {
+        assert_eq!(job(1000).finds(&RULE).len(), 1);
+        job(1000).unranked().silent(&RULE);
     }
 }

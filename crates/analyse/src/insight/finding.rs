@@ -183,6 +183,8 @@ pub struct Finding {
     pub files: Vec<(RecordId, String)>,
     /// The ranks it is about.
     pub ranks: Vec<Rank>,
+    /// The processes it is about that are no ranks, as people call them.
+    pub processes: Vec<String>,
     /// When, in seconds since the job's start.
     pub window: Option<(f64, f64)>,
     /// What to do, best first.
@@ -212,6 +214,7 @@ impl Finding {
             evidence: Vec::new(),
             files: Vec::new(),
             ranks: Vec::new(),
+            processes: Vec::new(),
             window: None,
             advice: Vec::new(),
             gain: None,
@@ -244,15 +247,15 @@ impl Finding {
         Finding { audience: audience.to_vec(), ..self }
     }
 
-    pub(crate) fn count(self, name: &'static str, value: u64) -> Finding {
+    pub(crate) fn count(self, name: impl Into<Cow<'static, str>>, value: u64) -> Finding {
         self.with(name, Value::Count(value))
     }
 
-    pub(crate) fn bytes(self, name: &'static str, value: u64) -> Finding {
+    pub(crate) fn bytes(self, name: impl Into<Cow<'static, str>>, value: u64) -> Finding {
         self.with(name, Value::Bytes(value))
     }
 
-    pub(crate) fn seconds(self, name: &'static str, value: f64) -> Finding {
+    pub(crate) fn seconds(self, name: impl Into<Cow<'static, str>>, value: f64) -> Finding {
         self.with(name, Value::Seconds(value))
     }
 

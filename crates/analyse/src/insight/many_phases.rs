@@ -3,7 +3,7 @@
 //! Each burst starts slowly and waits for its slowest rank. Fewer and longer ones are faster. What it costs is the
 //! time that the slowest rank of each phase is behind the fastest. Needs a trace.
 
-use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, query};
+use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, count, counted, query};
 use crate::{Facts, Thresholds};
 use netra_event::Seconds;
 
@@ -19,15 +19,15 @@ pub const RULE: Rule = Rule {
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let Some(phases) = &facts.phases else { return Outcome::Silent };
     let number = phases.job.phases.len() as u64;
-    let ranks = phases.job.phases.iter().map(|phase| phase.ranks).max().unwrap_or(0);
+    let ranks = phases.job.phases.iter().map(|phase| phase.compared).max().unwrap_or(0);
     if number <= limit.phase_count || ranks < 2 {
-        return Outcome::Passed(format!("{} phases of I/O", count(number)));
+        return Outcome::Passed(format!("{} of I/O", counted(number, "burst")));
     }
     let behind: f64 = phases
         .job
         .phases
         .iter()
-        .filter(|phase| phase.ranks > 1)
+        .filter(|phase| phase.compared > 1)
         .map(|phase| phase.slowest.1 - phase.fastest.1)
         .sum();
     // Ranks that do not wait for each other are added to more than any of them spends.

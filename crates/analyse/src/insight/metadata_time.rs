@@ -10,7 +10,7 @@ use netra_event::{Module, Rank, Seconds};
 /// The rule.
 pub const RULE: Rule = Rule {
     slug: "metadata-time",
-    title: "long in metadata calls",
+    title: "much time in metadata calls",
     explains: &["open-storm", "seek-storm", "file-per-process"],
     sources: &[
         Source::Counters(
@@ -37,7 +37,8 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
             && path.seconds >= limit.floor_seconds.0);
     if !long {
         return Outcome::Passed(format!(
-            "no rank spends more than {} in metadata calls",
+            "no {} spends more than {} in metadata calls",
+            facts.one(),
             Seconds(path.seconds)
         ));
     }
@@ -45,16 +46,17 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let total =
         facts.files.iter().filter(|file| file.layers.values().any(|usage| usage.opens > 0)).count();
     let says = format!(
-        "rank {} spends {} in opens, closes, stats and seeks ({} of {} by all ranks)",
-        path.rank,
+        "{} spends {} in opens, closes, stats and seeks ({} of {} by all {})",
+        facts.who.called(path.rank),
         Seconds(path.seconds),
         counted(opens, "open"),
         counted(total as u64, "file"),
+        facts.noun(),
     );
     let finding = Finding::costing(RULE.slug, path.seconds, says, facts, limit)
         .sure(Confidence::High)
         .to(&[Audience::Developer, Audience::User])
-        .seconds("metadata seconds of the slowest rank", path.seconds)
+        .seconds(format!("metadata seconds of the slowest {}", facts.one()), path.seconds)
         .count("opens", opens)
         .about(&files)
         .by(&[path.rank]);

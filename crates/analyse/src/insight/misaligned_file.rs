@@ -12,7 +12,7 @@ use netra_event::{Bytes, Module, Seconds};
 /// The rule.
 pub const RULE: Rule = Rule {
     slug: "misaligned-file",
-    title: "calls off the file system's blocks",
+    title: "calls that begin inside a block of the file system",
     explains: &[],
     sources: &[Source::Counters(
         Module::Posix,
@@ -86,7 +86,8 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
         ))
     } else {
         finding.advise(Advice::new(format!(
-            "begin what each rank writes at a multiple of {}",
+            "begin what each {} writes at a multiple of {}",
+            facts.one(),
             Bytes(block)
         )))
     }])

@@ -76,16 +76,17 @@ fn finding(facts: &Facts, limit: &Thresholds, narrow: &[&FileFacts]) -> Finding 
         .filter(|(heavy, sum)| heavy.bytes as f64 >= limit.heavy_share.0 * sum.bytes() as f64)
         .map(|(heavy, sum)| {
             format!(
-                ", and rank {} moves {} of the {} of {}",
-                heavy.rank,
+                ", and {} moves {} of the {} of {}",
+                facts.who.called(heavy.rank),
                 percent(heavy.bytes as f64 / sum.bytes().max(1) as f64),
                 Bytes(sum.bytes()),
                 largest.name()
             )
         });
     let says = format!(
-        "{} ranks share {} with stripe count 1: one storage target serves them all{}",
+        "{} {} share {} with stripe count 1: one storage target serves them all{}",
         count(facts.nprocs),
+        facts.noun(),
         names(&list),
         alone.unwrap_or_default(),
     );

@@ -19,7 +19,7 @@ pub const RULE: Rule = Rule {
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let plain = |file: &&FileFacts| {
-        file.ranks(facts.nprocs) >= limit.shared_posix_ranks
+        file.ranks(facts.who.ranks) >= limit.shared_posix_ranks
             && !file.layers.contains_key(&Layer::Mpiio)
             && file.through(Layer::Posix).is_some_and(|usage| usage.write.calls > 0)
             && file
@@ -27,14 +27,14 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
                 .get(&Layer::Posix)
                 .is_some_and(|slowest| slowest.seconds >= limit.shared_posix_seconds.0)
     };
-    let found: Vec<&FileFacts> = facts.files.iter().filter(plain).collect();
+    let found: Vec<&FileFacts> = facts.files_of_ranks().iter().filter(plain).collect();
     if found.is_empty() || !facts.has_mpi() {
         return Outcome::Silent;
     }
     let list: Vec<&str> = found.iter().map(|file| file.name()).collect();
     let says = format!(
         "{} ranks write {} through POSIX alone",
-        count(found[0].ranks(facts.nprocs)),
+        count(found[0].ranks(facts.who.ranks)),
         names(&list)
     );
     Outcome::Found(vec![

@@ -27,7 +27,7 @@ pub const RULE: Rule = Rule {
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let files: Vec<&FileFacts> = facts
-        .files
+        .files_of_ranks()
         .iter()
         .filter(|file| file.is_shared())
         .filter(|file| {
@@ -49,7 +49,7 @@ fn one(file: &FileFacts, facts: &Facts, limit: &Thresholds) -> Option<Finding> {
     if share < limit.heavy_share.0 || heavy.bytes < limit.heavy_bytes.0 {
         return None;
     }
-    let sharers = file.ranks(facts.nprocs).min(8) as f64;
+    let sharers = file.ranks(facts.who.ranks).min(8) as f64;
     let seconds = file.slowest.get(&Layer::Posix).map_or(0.0, |slowest| slowest.seconds);
     let lost = seconds * (1.0 - 1.0 / sharers);
     let says = format!(
@@ -58,7 +58,7 @@ fn one(file: &FileFacts, facts: &Facts, limit: &Thresholds) -> Option<Finding> {
         percent(share),
         Bytes(sum.bytes()),
         file.name(),
-        count(file.ranks(facts.nprocs)),
+        count(file.ranks(facts.who.ranks)),
     );
     let finding = Finding::costing(RULE.slug, lost, says, facts, limit)
         .sure(Confidence::High)
@@ -114,5 +114,11 @@ mod tests {
     #[test]
     fn is_silent_without_shared_files() {
         Sample::new(4, 10.0).silent(&RULE);
+    }
+
+    #[test]
+    fn only_ranks_are_compared() {
+        assert_eq!(job(1000).finds(&RULE).len(), 1);
+        job(1000).unranked().silent(&RULE);
     }
 }

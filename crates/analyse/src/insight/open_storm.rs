@@ -45,8 +45,9 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
         .collect();
     if found.is_empty() {
         return Outcome::Passed(format!(
-            "no file is opened {} times by each rank",
-            limit.opens_per_rank
+            "no file is opened {} times by each {}",
+            limit.opens_per_rank,
+            facts.one()
         ));
     }
     found.sort_by_key(|file| std::cmp::Reverse(opens(file)));
@@ -66,7 +67,7 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
             .about(&found)
             .by(&[path.rank])
             .advise(Advice::new("open the file once and keep it open"))
-            .gains(path.seconds, "one open a rank is left"),
+            .gains(path.seconds, format!("one open a {} is left", facts.one())),
     ])
 }
 

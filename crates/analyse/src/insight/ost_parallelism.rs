@@ -20,10 +20,10 @@ pub const RULE: Rule = Rule {
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let Some(active) = facts.ost_activity else { return Outcome::Silent };
-    if active.stripes < limit.ost_count || facts.nprocs < 2 {
+    if active.stripes < limit.ost_count || facts.who.ranks < 2 {
         return Outcome::Silent;
     }
-    let possible = active.stripes.min(facts.nprocs) as f64;
+    let possible = active.stripes.min(facts.who.ranks) as f64;
     let share = active.median / possible;
     if share >= limit.ost_active_share.0 {
         return Outcome::Passed(format!(
@@ -34,7 +34,7 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let wide = |file: &&FileFacts| {
         file.layout.as_ref().is_some_and(|layout| layout.stripe_count >= limit.ost_count)
     };
-    let files: Vec<&FileFacts> = facts.files.iter().filter(wide).collect();
+    let files: Vec<&FileFacts> = facts.files_of_ranks().iter().filter(wide).collect();
     let path = facts.cost_in(&files, |_, spent| spent.part(spent.read + spent.write));
     let lost = path.seconds * (1.0 - share / limit.ost_active_share.0);
     let says = format!(

@@ -41,7 +41,7 @@ pub(super) fn check(
     }
     if facts.share(hidden) < limit.hidden_share.0 {
         return Outcome::Passed(format!(
-            "computing could hide no more than {} of {verb}s",
+            "no more than {} of {verb}s could go on while the program computes",
             Seconds(hidden)
         ));
     }

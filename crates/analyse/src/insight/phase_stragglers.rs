@@ -26,7 +26,7 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
         .job
         .phases
         .iter()
-        .filter(|phase| phase.ranks * 2 >= facts.nprocs && phase.ranks > 1)
+        .filter(|phase| phase.compared * 2 >= facts.who.ranks && phase.compared > 1)
         .collect();
     // Very many are another rule's.
     if together.len() < 2 || together.len() as u64 > limit.phase_count {

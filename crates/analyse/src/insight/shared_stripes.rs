@@ -13,7 +13,7 @@ use netra_event::{Bytes, Kind, Layer as Of};
 /// The rule.
 pub const RULE: Rule = Rule {
     slug: "shared-stripes",
-    title: "ranks that write to the same stripes",
+    title: "several processes write to the same stripes",
     explains: &["misaligned-file"],
     sources: &[
         query::LAYOUT,
@@ -44,22 +44,26 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
         })
         .map(|(file, stripes, contention)| {
             one(file, stripes, facts, limit)
-                .count("stripes that passed to another rank", contention.handovers())
+                .count(
+                    format!("stripes that passed to another {}", facts.one()),
+                    contention.handovers(),
+                )
                 .count("of them while still in use", contention.contested())
         })
         .collect();
-    Outcome::from(found, || "ranks keep to stripes of their own".into())
+    Outcome::from(found, || format!("{} keep to stripes of their own", facts.noun()))
 }
 
 fn one(file: &FileFacts, stripes: &SharedStripes, facts: &Facts, limit: &Thresholds) -> Finding {
     let writes = file.through(Layer::Posix).map_or(0, |usage| usage.write.calls).max(1);
     let lost = stripes.rank_seconds / file.ranks(facts.nprocs) as f64;
     let says = format!(
-        "{} of the writes to {} ({}) go to stripes of {} that other ranks write too",
+        "{} of the writes to {} ({}) go to stripes of {} that other {} write too",
         percent(stripes.calls as f64 / writes as f64),
         file.name(),
         count(stripes.calls),
         Bytes(stripes.stripe_size),
+        facts.noun(),
     );
     Finding::costing(RULE.slug, lost, says, facts, limit)
         .sure(Confidence::Medium)
@@ -69,7 +73,13 @@ fn one(file: &FileFacts, stripes: &SharedStripes, facts: &Facts, limit: &Thresho
         .bytes("stripe", stripes.stripe_size)
         .seconds("rank seconds", stripes.rank_seconds)
         .about(&[file])
-        .advise(Advice::with("let ranks write whole stripes", format!("H5Pset_alignment(fapl, 0, {0});  /* or pad each rank's part to a multiple of {0} */", stripes.stripe_size)))
+        .advise(Advice::with(
+            format!("let {} write whole stripes", facts.noun()),
+            format!(
+                "H5Pset_alignment(fapl, 0, {0});  /* or pad each part to a multiple of {0} */",
+                stripes.stripe_size
+            ),
+        ))
         .advise(Advice::new("or use collective calls: aggregators keep to stripes of their own"))
         .gains(lost, "writes to stripes of one's own take no time beyond the wire")
 }

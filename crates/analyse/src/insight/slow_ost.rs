@@ -87,13 +87,14 @@ fn finding(facts: &Facts, limit: &Thresholds, all: &[&OstFacts], slow: &[&OstFac
     };
     let server = worst.server.as_ref().map_or(String::new(), |server| format!(" on {server}"));
     let says = format!(
-        "OST {}{server} is {factor:.0} times slower than the median of {} OSTs{others}: {} a file against {}; {} of {} ranks wait for it, the slowest file elsewhere took {}",
+        "OST {}{server} is {factor:.0} times slower than the median of {} OSTs{others}: {} a file against {}; {} of {} {} wait for it, the slowest file elsewhere took {}",
         worst.ost,
         all.len(),
         Seconds(worst.seconds_mean),
         Seconds(facts.osts.seconds_median),
         count(ranks.len() as u64),
         count(facts.nprocs),
+        facts.noun(),
         Seconds(rest),
     );
     let target = format!("lfs check osts; lctl get_param osc.*OST{:04x}*.state", worst.ost);

@@ -49,14 +49,16 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
         .and_then(|(seconds, file)| one(*seconds, file, facts, limit))
         .into_iter()
         .collect();
-    Outcome::from(found, || format!("none of {} streams holds a rank up", count(streams)))
+    Outcome::from(found, || {
+        format!("none of {} streams holds a {} up", count(streams), facts.one())
+    })
 }
 
 fn one(seconds: f64, file: &FileFacts, facts: &Facts, limit: &Thresholds) -> Option<Finding> {
     let (usage, slowest) = file.through(Layer::Stdio).zip(file.slowest.get(&Layer::Stdio))?;
     let says = format!(
-        "rank {} spends {} in the stream {} for {} ({}, {} and {})",
-        slowest.rank,
+        "{} spends {} in the stream {} for {} ({}, {} and {})",
+        facts.who.called(slowest.rank),
         Seconds(seconds),
         file.name(),
         Bytes(usage.bytes()),

@@ -42,15 +42,7 @@ pub(super) fn check(case: &Case, facts: &Facts, limit: &Thresholds) -> Outcome {
     }
     let share = total as f64 / calls as f64;
     let verb = case.direction.verb();
-    let kind = if case.shared { "shared files" } else { "files of one rank" };
-    if total < limit.small_count || share <= limit.small_share.0 {
-        return Outcome::Passed(format!(
-            "{} of {} {verb}s to {kind} are below {}",
-            count(total),
-            count(calls),
-            limit.small_request
-        ));
-    }
+    let kind = if case.shared { "shared files" } else { "files of one process" };
     let mut costly: Vec<(f64, &FileFacts)> = files
         .iter()
         .filter(|file| small(file) > 0)
@@ -60,7 +52,8 @@ pub(super) fn check(case: &Case, facts: &Facts, limit: &Thresholds) -> Outcome {
     let costly: Vec<&FileFacts> = costly.into_iter().map(|(_, file)| file).collect();
     let rate = facts.rates.of(case.direction);
     let path = facts.cost_in(&costly, |file, spent| weight(case, file, spent, rate, limit));
-    if facts.share(path.seconds) < limit.worth_share.0 {
+    let few = total < limit.small_count || share <= limit.small_share.0;
+    if few || facts.share(path.seconds) < limit.worth_share.0 {
         return Outcome::Passed(format!(
             "{} of {} {verb}s to {kind} are below {}, but cost no more than {}",
             count(total),

@@ -12,7 +12,7 @@ use crate::Direction;
 /// The rule.
 pub const RULE: Rule = Rule {
     slug: "small-reads",
-    title: "small reads by one rank",
+    title: "small reads by one process",
     explains: &["misaligned-file", "random-reads"],
     sources: &[query::READ_SIZES],
     check: |facts, limit| small::check(&CASE, facts, limit),

@@ -12,7 +12,7 @@ use crate::Direction;
 /// The rule.
 pub const RULE: Rule = Rule {
     slug: "small-writes",
-    title: "small writes by one rank",
+    title: "small writes by one process",
     explains: &["misaligned-file", "random-writes"],
     sources: &[query::WRITE_SIZES],
     check: |facts, limit| small::check(&CASE, facts, limit),

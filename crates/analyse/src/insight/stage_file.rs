@@ -17,7 +17,7 @@ pub const RULE: Rule = Rule {
 };
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
-    let ranks = |file: &FileFacts| file.ranks(facts.nprocs);
+    let ranks = |file: &FileFacts| file.ranks(facts.who.ranks);
     let read = |file: &FileFacts| {
         let layers = [Layer::Posix, Layer::Stdio];
         layers
@@ -27,7 +27,7 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
             .map(|usage| usage.read)
     };
     let shared: Vec<&FileFacts> = facts
-        .files
+        .files_of_ranks()
         .iter()
         .filter(|file| ranks(file) >= limit.shared_posix_ranks && read(file).is_some())
         .collect();

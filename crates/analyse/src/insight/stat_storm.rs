@@ -58,9 +58,10 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
             .count("opens, reads and writes", found.iter().map(|file| uses(file)).sum())
             .about(&found)
             .by(&[path.rank])
-            .advise(Advice::new(
-                "ask once and remember; to wait for a file, let one rank look and tell the others",
-            ))
+            .advise(Advice::new(format!(
+                "ask once and remember; to wait for a file, let one {} look and tell the others",
+                facts.one()
+            )))
             .gains(path.seconds, "stats cost as much as other metadata calls of the file"),
     ])
 }

@@ -6,7 +6,7 @@
 use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, names, percent, query};
 use crate::metric::FileFacts;
 use crate::{Facts, Layer, Thresholds};
-use netra_event::Bytes;
+use netra_event::{Bytes, Seconds};
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -30,16 +30,17 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
         return Outcome::Silent;
     }
     let share = streams as f64 / (streams + others) as f64;
+    let path = facts.cost_in(&files, |_, spent| f64::from(u8::from(spent.layer == Layer::Stdio)));
     if share <= limit.stdio_share.0 || streams < limit.stdio_bytes.0 {
         return Outcome::Passed(format!(
-            "{} of the bytes go through C streams ({})",
+            "{} of the bytes go through C streams ({}), which take {}",
             percent(share),
-            Bytes(streams)
+            Bytes(streams),
+            Seconds(path.seconds)
         ));
     }
     files.sort_by_key(|file| std::cmp::Reverse(bytes(file)));
     let list: Vec<&str> = files.iter().map(|file| file.name()).collect();
-    let path = facts.cost_in(&files, |_, spent| f64::from(u8::from(spent.layer == Layer::Stdio)));
     let says = format!(
         "{} of the bytes ({}) go through C streams, most of them to and from {}",
         percent(share),

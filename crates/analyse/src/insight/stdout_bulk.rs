@@ -45,7 +45,10 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
         .bytes("bytes", bytes)
         .about(&streams)
         .by(&[path.rank])
-        .advise(Advice::new("write data into a file of its own, and print from one rank only"))
+        .advise(Advice::new(format!(
+            "write data into a file of its own, and print from one {} only",
+            facts.one()
+        )))
         .gains(path.seconds, "output takes no time elsewhere"),
     ])
 }

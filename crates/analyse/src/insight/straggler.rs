@@ -21,21 +21,22 @@ pub const RULE: Rule = Rule {
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let mut times: Vec<(Rank, f64)> =
         facts.ranks.by_rank.iter().map(|(rank, facts)| (*rank, facts.seconds)).collect();
+    times.retain(|time| facts.who.is_rank(time.0));
     // Ranks without a record of their own have spent nothing of their own.
-    if facts.nprocs < 8 || times.is_empty() {
+    if facts.who.ranks < 8 || times.is_empty() {
         return Outcome::Silent;
     }
     let known: std::collections::BTreeSet<i64> = times.iter().map(|time| time.0.0).collect();
     times.extend(
-        (0..facts.nprocs.cast_signed())
+        (0..facts.who.ranks.cast_signed())
             .filter(|rank| !known.contains(rank))
             .map(|rank| (Rank(rank), 0.0)),
     );
     let found = stragglers(&times, limit);
-    if found.is_empty() || found.len() as f64 > limit.straggler_part.0 * facts.nprocs as f64 {
+    if found.is_empty() || found.len() as f64 > limit.straggler_part.0 * facts.who.ranks as f64 {
         return Outcome::Passed(format!(
             "no rank of {} stands out in I/O of its own",
-            count(facts.nprocs)
+            count(facts.who.ranks)
         ));
     }
     let slowest = found[0];
@@ -43,7 +44,7 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let says = format!(
         "{} of {} ranks take far longer than the rest: rank {} {}, the median {}",
         count(found.len() as u64),
-        count(facts.nprocs),
+        count(facts.who.ranks),
         slowest.rank,
         Seconds(slowest.seconds),
         Seconds(middle),
@@ -114,5 +115,22 @@ mod tests {
     #[test]
     fn is_silent_without_ranks() {
         Sample::new(16, 10.0).silent(&RULE);
+    }
+
+    #[test]
+    fn processes_that_nobody_called_ranks_are_not_compared() {
+        job(40.0).unranked().silent(&RULE);
+    }
+
+    #[test]
+    fn what_a_script_starts_beside_ranks_is_not_compared_with_them() {
+        let mut job = job(10.0).beside(1);
+        job.posix("/lus/after", 32).write.seconds = 90.0;
+        job.silent(&RULE);
+        job.posix("/lus/more", 9).write.seconds = 30.0;
+        job.says(
+            &RULE,
+            "1 of 32 ranks take far longer than the rest: rank 9 40.0 s, the median 10.0 s",
+        );
     }
 }

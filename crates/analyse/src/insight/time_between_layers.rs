@@ -3,7 +3,7 @@
 //! The time is spent between the layers: waiting for locks or for each other, exchanging data,
 //! copying. Independent calls are compared direction by direction. In collective calls most ranks
 //! wait for the aggregators by design, so the slowest rank above is compared with the busiest below,
-//! and more of a difference is needed.
+//! and more of a difference is needed. A file that is used in both ways is looked at as what takes most of its time.
 
 use super::{Advice, Audience, Confidence, Finding, Outcome, Rule, names, percent, query};
 use crate::metric::FileFacts;
@@ -38,12 +38,24 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     match found.max_by(|a, b| a.lost.total_cmp(&b.lost)) {
         Some(most) => Outcome::Found(vec![most]),
         None => {
-            Outcome::Passed("MPI-IO takes little more time than the POSIX calls below it".into())
+            let of = |layer: Layer| {
+                let seconds = facts.layer(layer).rank_seconds;
+                Seconds(seconds.iter().sum())
+            };
+            Outcome::Passed(format!(
+                "MPI-IO takes {} of all ranks, and POSIX below it and beside it {}",
+                of(Layer::Mpiio),
+                of(Layer::Posix)
+            ))
         }
     }
 }
 
+/// Whether most of the time goes into collective calls; where nobody knows the time of calls, whether most calls are.
 fn is_collective(file: &FileFacts) -> bool {
+    if let Some(share) = file.gathered {
+        return share > 0.5;
+    }
     file.through(Layer::Mpiio).is_some_and(|above| {
         (above.read.collective + above.write.collective) * 2 > above.read.calls + above.write.calls
     })
@@ -76,9 +88,6 @@ fn independent(
         let (above, below) = seconds(file, direction);
         (sum.0 + above, sum.1 + below)
     });
-    if above < limit.layer_seconds.0 {
-        return None;
-    }
     let path = facts.cost_in(&files, |file, spent| {
         if spent.layer != Layer::Mpiio {
             return 0.0;
@@ -87,7 +96,9 @@ fn independent(
         let (above, below) = seconds(file, direction);
         spent.part(part) * (1.0 - below / above)
     });
-    if path.seconds < limit.layer_seconds.0 || facts.share(path.seconds) < limit.layer_share.0 {
+    let share = facts.share(path.seconds);
+    let much = path.seconds >= limit.layer_seconds.0 || share >= limit.collective_layer_most.0;
+    if files.is_empty() || share < limit.layer_share.0 || !much {
         return None;
     }
     let verb = direction.verb();
@@ -166,8 +177,9 @@ fn gathered(files: &[&FileFacts], facts: &Facts, limit: &Thresholds) -> Option<F
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::Layer;
     use crate::sample::Sample;
+    use crate::{Layer, SiteUse};
+    use netra_event::{Function, RecordId};
 
     /// 32 ranks that write for so long in MPI-IO and 0.03 s below.
     fn job(above: f64) -> Sample {
@@ -251,5 +263,37 @@ mod tests {
     #[test]
     fn is_silent_without_mpi_io() {
         Sample::new(4, 10.0).silent(&RULE);
+    }
+
+    #[test]
+    fn a_short_run_that_is_mostly_between_the_layers_is_told() {
+        let short = |above: f64| {
+            let mut job = Sample::new(4, 1.0);
+            for rank in 0..4 {
+                let usage = job.mpiio("/lus/out", rank);
+                (usage.write.bytes, usage.write.seconds) = (1 << 20, above);
+                (usage.write.calls, usage.write.independent) = (220, 200);
+                job.posix("/lus/out", rank).write.seconds = 0.001;
+            }
+            job
+        };
+        short(0.55).says(
+            &RULE,
+            "MPI-IO writes of out take 2.20 s of all ranks, the POSIX writes below them 4.00 ms: 99.8 % of the time is lost between the layers",
+        );
+        short(0.5).silent(&RULE);
+        // Twenty collective calls of each rank take what two hundred others do not.
+        let mut job = short(0.55);
+        let file = Some(RecordId::of(b"/lus/out"));
+        for (function, calls, seconds) in
+            [(Function::MpiFileWriteAtAll, 80, 2.1), (Function::MpiFileWriteAt, 800, 0.1)]
+        {
+            let site = SiteUse { function, file, place: 0, calls, failed: 0, bytes: 0, seconds };
+            job.job.sites.push(site);
+        }
+        job.says(
+            &RULE,
+            "collective MPI-IO on out takes 550 ms, the busiest rank below in POSIX 1.00 ms: 549 ms go into exchange and waiting",
+        );
     }
 }

@@ -21,7 +21,7 @@ pub const RULE: Rule = Rule {
 
 fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let files: Vec<&FileFacts> =
-        facts.files.iter().filter(|file| file.is_shared() && file.bytes() > 0).collect();
+        facts.files_of_ranks().iter().filter(|file| file.is_shared() && file.bytes() > 0).collect();
     if files.is_empty() {
         return Outcome::Silent;
     }
@@ -35,9 +35,9 @@ fn one(file: &FileFacts, facts: &Facts, limit: &Thresholds) -> Option<Finding> {
     let layer = called(file)?;
     let (fastest, slowest, sum) =
         (file.fastest.get(&layer)?, file.slowest.get(&layer)?, file.through(layer)?);
-    let mean = sum.seconds() / file.ranks(facts.nprocs) as f64;
+    let mean = sum.seconds() / file.ranks(facts.who.ranks) as f64;
     let lost = slowest.seconds - mean;
-    if imbalance(file, facts.nprocs)? > limit.imbalance_share.0
+    if imbalance(file, facts.who.ranks)? > limit.imbalance_share.0
         || lost < limit.imbalance_seconds.0
         || lost <= limit.time_imbalance.0 * slowest.seconds
     {
@@ -63,7 +63,7 @@ fn one(file: &FileFacts, facts: &Facts, limit: &Thresholds) -> Option<Finding> {
         .gains(lost, "every rank takes the mean time");
     Some(match &file.layout {
         Some(layout) if layer != Layer::Dfs => finding.advise(Advice::with(
-            format!("{} ranks write to {} storage targets at once; spread the file over more, or let fewer ranks write", facts.nprocs, layout.stripe_count),
+            format!("{} ranks write to {} storage targets at once; spread the file over more, or let fewer ranks write", facts.who.ranks, layout.stripe_count),
             "lfs setstripe --stripe-count -1 DIRECTORY",
         )),
         _ => finding.advise(Advice::new("look at the nodes and storage targets of the slow ranks; a second run tells whether they are the same")),

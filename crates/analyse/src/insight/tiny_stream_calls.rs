@@ -9,7 +9,7 @@ use super::{
 };
 use crate::metric::{FileFacts, Spent};
 use crate::{Direction, Facts, Flow, Layer, Thresholds};
-use netra_event::Bytes;
+use netra_event::{Bytes, Seconds};
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -37,9 +37,10 @@ fn check(facts: &Facts, limit: &Thresholds) -> Outcome {
     let path = facts.cost_in(&files, |file, spent| weight(file, spent, facts, limit));
     if total < limit.tiny_stream_count || facts.share(path.seconds) < limit.worth_share.0 {
         let says = format!(
-            "{} of C streams with less than {} each",
+            "{} of C streams with less than {} each, which cost no more than {}",
             counted(total, "call"),
-            limit.tiny_stream_call
+            limit.tiny_stream_call,
+            Seconds(path.seconds)
         );
         return Outcome::Passed(says);
     }

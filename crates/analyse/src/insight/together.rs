@@ -5,8 +5,9 @@
 //! take in large calls, so that large independent calls, which need no help, cost nothing.
 
 use super::{Advice, Audience, Confidence, Finding, Outcome, count, names, percent};
-use crate::metric::{FileFacts, Rate};
+use crate::metric::{FileFacts, Path, Rate};
 use crate::{Direction, Facts, Flow, Layer, Thresholds};
+use netra_event::Seconds;
 
 pub(super) fn check(
     slug: &'static str,
@@ -34,9 +35,10 @@ pub(super) fn check(
             .map(|file| flow(file))
             .fold((0, 0), |sum, one| (sum.0 + one.calls, sum.1 + one.collective));
         return Outcome::Passed(format!(
-            "{} of {} MPI-IO {verb}s of shared files are collective",
+            "{} of {} MPI-IO {verb}s of shared files are collective, and the others cost no more than {}",
             count(together),
-            count(all)
+            count(all),
+            Seconds(cost(direction, &files, facts).seconds)
         ));
     }
     Outcome::Found(vec![finding(slug, direction, &found, facts, limit)])
@@ -56,10 +58,7 @@ fn finding(
         .iter()
         .map(|file| flow(file))
         .fold((0, 0), |sum, one| (sum.0 + one.independent, sum.1 + one.collective));
-    let path = facts.cost_in(found, |file, spent| {
-        let seconds = if direction == Direction::Read { spent.read } else { spent.write };
-        weight(&flow(file), facts.rates.of(direction)) * spent.part(seconds)
-    });
+    let path = cost(direction, found, facts);
     let verb = direction.verb();
     let list: Vec<&str> = found.iter().map(|file| file.name()).collect();
     let says = format!(
@@ -82,6 +81,15 @@ fn finding(
     } else {
         let code = format!("MPI_File_{verb}_at_all(fh, offset, buffer, count, type, &status);\nMPI_Info_set(info, \"cb_nodes\", \"<nodes>\");");
         Advice::with("use the collective call, with one aggregator a node", code)
+    })
+}
+
+/// What independent calls cost.
+fn cost(direction: Direction, files: &[&FileFacts], facts: &Facts) -> Path {
+    facts.cost_in(files, |file, spent| {
+        let flow = file.through(Layer::Mpiio).map(|usage| *usage.flow(direction));
+        let seconds = if direction == Direction::Read { spent.read } else { spent.write };
+        weight(&flow.unwrap_or_default(), facts.rates.of(direction)) * spent.part(seconds)
     })
 }
 

@@ -9,11 +9,11 @@ use crate::{Extreme, Job, Layer, Layout, Usage};
 /// Who used a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sharing {
-    /// One rank.
+    /// One process.
     One(Rank),
-    /// This many ranks of more.
+    /// This many processes of more.
     Some(u64),
-    /// Every rank of several.
+    /// Every process of several.
     All,
 }
 
@@ -45,6 +45,9 @@ pub struct FileFacts {
     pub layout: Option<Layout>,
     /// The share of its writing in POSIX, in 0 to 1, that is flushing to the device: counters add both up, call sites tell.
     pub flushing: f64,
+    /// The share of its reading and writing through MPI-IO, in 0 to 1, that collective calls take; `None` where call sites
+    /// do not tell.
+    pub gathered: Option<f64>,
 }
 
 impl FileFacts {
@@ -54,7 +57,7 @@ impl FileFacts {
         self.layers.get(&layer)
     }
 
-    /// Ranks that used it.
+    /// Processes that used it, of so many.
     #[must_use]
     pub fn ranks(&self, nprocs: u64) -> u64 {
         match self.sharing {
@@ -64,7 +67,7 @@ impl FileFacts {
         }
     }
 
-    /// Whether several ranks used it.
+    /// Whether several processes used it.
     #[must_use]
     pub fn is_shared(&self) -> bool {
         !matches!(self.sharing, Sharing::One(_))
@@ -99,18 +102,31 @@ impl FileFacts {
 }
 
 pub(super) fn all(job: &Job) -> Vec<FileFacts> {
-    let mut order: Vec<&Usage> = job.usages.iter().collect();
+    of(job, job.usages.iter().collect(), job.nprocs.max(1))
+}
+
+/// Files as ranks used them, where other processes are in the job, too.
+pub(super) fn of_ranks(job: &Job) -> Vec<FileFacts> {
+    let is_rank = |usage: &&Usage| usage.rank.is_shared() || job.who.is_rank(usage.rank);
+    of(job, job.usages.iter().filter(is_rank).collect(), job.who.ranks)
+}
+
+fn of(job: &Job, mut order: Vec<&Usage>, processes: u64) -> Vec<FileFacts> {
     order.sort_by_key(|usage| (usage.file, usage.layer, usage.rank));
     let layouts: BTreeMap<RecordId, &Layout> =
         job.layouts.iter().map(|layout| (layout.file, layout)).collect();
-    let flushed = flushed(job);
+    let (flushed, gathered) = (flushed(job), gathered(job));
     let mut files: Vec<FileFacts> = order
         .chunk_by(|a, b| a.file == b.file)
-        .filter_map(|usages| Some(one(job, usages, layouts.get(&usages.first()?.file).copied())))
+        .filter_map(|usages| {
+            let layout = layouts.get(&usages.first()?.file).copied();
+            Some(one(job, usages, processes, layout))
+        })
         .collect();
     for file in &mut files {
         let writing = file.through(Layer::Posix).map_or(0.0, |usage| usage.write.seconds);
         let flushing = flushed.get(&file.id).copied().unwrap_or(0.0);
+        file.gathered = gathered.get(&file.id).map(|(together, all)| together / all);
         file.flushing = if writing > 0.0 { (flushing / writing).min(1.0) } else { 0.0 };
     }
     files
@@ -130,7 +146,28 @@ fn flushed(job: &Job) -> BTreeMap<RecordId, f64> {
     sums
 }
 
-fn one(job: &Job, usages: &[&Usage], layout: Option<&Layout>) -> FileFacts {
+/// Seconds of all ranks in collective calls of MPI-IO that move data, and in all that do, by file.
+fn gathered(job: &Job) -> BTreeMap<RecordId, (f64, f64)> {
+    let mut sums = BTreeMap::new();
+    let moves = |function: Function| {
+        function.layer() == netra_event::Layer::Mpiio
+            && matches!(function.kind(), Kind::Read | Kind::Write | Kind::Complete)
+    };
+    for site in job.sites.iter().filter(|site| moves(site.function) && site.seconds > 0.0) {
+        let Some(file) = site.file else { continue };
+        let sum: &mut (f64, f64) = sums.entry(file).or_default();
+        let name = site.function.name();
+        let together =
+            ["_all", "_all_begin", "_all_end", "_ordered", "_ordered_begin", "_ordered_end"]
+                .iter()
+                .any(|end| name.ends_with(end));
+        sum.0 += if together { site.seconds } else { 0.0 };
+        sum.1 += site.seconds;
+    }
+    sums
+}
+
+fn one(job: &Job, usages: &[&Usage], processes: u64, layout: Option<&Layout>) -> FileFacts {
     let id = usages[0].file;
     // A DFS file can have a record whose name is there and empty.
     let name = job.names.get(&id).filter(|name| !name.is_empty());
@@ -140,7 +177,7 @@ fn one(job: &Job, usages: &[&Usage], layout: Option<&Layout>) -> FileFacts {
         id,
         file_system: mount.map(|mount| mount.kind.clone()),
         mount: mount.map(|mount| mount.path.clone()),
-        sharing: sharing(usages, job.nprocs.max(1)),
+        sharing: sharing(usages, processes, job.who.ranks),
         layers: BTreeMap::new(),
         heaviest: BTreeMap::new(),
         slowest: BTreeMap::new(),
@@ -148,6 +185,7 @@ fn one(job: &Job, usages: &[&Usage], layout: Option<&Layout>) -> FileFacts {
         movers: BTreeMap::new(),
         layout: layout.cloned(),
         flushing: 0.0,
+        gathered: None,
         path,
     };
     for usages in usages.chunk_by(|a, b| a.layer == b.layer) {
@@ -192,7 +230,7 @@ fn extremes(usage: &Usage) -> Vec<Extreme> {
     }
 }
 
-fn sharing(usages: &[&Usage], nprocs: u64) -> Sharing {
+fn sharing(usages: &[&Usage], nprocs: u64, ranked: u64) -> Sharing {
     let mut ranks: Vec<Rank> = usages.iter().map(|usage| usage.rank).collect();
     ranks.sort_unstable();
     ranks.dedup();
@@ -200,6 +238,10 @@ fn sharing(usages: &[&Usage], nprocs: u64) -> Sharing {
     match ranks.len() as u64 {
         _ if shared && nprocs == 1 => Sharing::One(Rank(0)),
         1 if !shared => Sharing::One(ranks[0]),
+        // What was summed over ranks is a record of all of them, and of none of the other processes.
+        count if shared && ranked > 0 && ranked + count - 1 < nprocs => {
+            Sharing::Some(ranked + count - 1)
+        }
         count if shared || count >= nprocs => Sharing::All,
         count => Sharing::Some(count),
     }

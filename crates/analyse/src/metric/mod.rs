@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use netra_event::{RecordId, Seconds};
 
 use crate::pattern::{self, Phases};
-use crate::{Also, FunctionUse, Job, Layer, Threaded, Thresholds, Trust, Usage};
+use crate::{Also, FunctionUse, Job, Layer, Threaded, Thresholds, Trust, Usage, Who};
 
 pub use critical::{Critical, Path, Spending, Spent};
 pub use file::{FileFacts, Sharing};
@@ -38,6 +38,8 @@ pub struct Facts {
     pub start: Option<Seconds>,
     /// Processes, at least one.
     pub nprocs: u64,
+    /// Which of them are ranks, and what the others are called.
+    pub who: Who,
     /// Seconds the job ran, at least as long as its longest call.
     pub run_time: f64,
     /// Totals by layer.
@@ -78,6 +80,8 @@ pub struct Facts {
     pub threads: Option<u64>,
     /// Traced bytes by which thread of its process moved them, where known.
     pub threaded: Option<Threaded>,
+    /// The files as ranks used them, where other processes are in the job, too.
+    of_ranks: Option<Vec<FileFacts>>,
     /// Places in `files`, by record.
     index: BTreeMap<RecordId, usize>,
 }
@@ -95,7 +99,7 @@ impl Facts {
         let ranks = Ranks::of(&critical, job);
         let (phases, traced) = pattern::parallel::both(
             job.trace.len() >= pattern::parallel::MANY,
-            || pattern::phases(&job.trace, limit),
+            || pattern::phases(&job.trace, job.who.ranks, limit),
             || pattern::Traced::of(job, limit),
         );
         Facts {
@@ -104,6 +108,7 @@ impl Facts {
             key: job.key.clone(),
             start: job.start,
             nprocs,
+            who: job.who.clone(),
             run_time,
             layers: layer::all(&job.usages),
             hosts: node::all(job, &ranks),
@@ -122,6 +127,7 @@ impl Facts {
             threads: job.threads,
             threaded: job.threaded,
             systems: system::all(&files),
+            of_ranks: (1..nprocs).contains(&job.who.ranks).then(|| file::sort(file::of_ranks(job))),
             index: files.iter().enumerate().map(|(at, file)| (file.id, at)).collect(),
             files,
             critical,
@@ -140,13 +146,49 @@ impl Facts {
         self.layers.get(&layer).copied().unwrap_or_default()
     }
 
-    /// Whether the processes are ranks of MPI, as far as can be known. Darshan alone makes one log of several processes for
-    /// MPI only; netra does it for all, and tells functions apart.
+    /// Files as far as ranks used them, most seconds first: what compares ranks looks at these. None where there are no
+    /// ranks.
+    #[must_use]
+    pub fn files_of_ranks(&self) -> &[FileFacts] {
+        match &self.of_ranks {
+            Some(files) => files,
+            None if self.who.ranks == 0 => &[],
+            None => &self.files,
+        }
+    }
+
+    /// Whether ranks can use MPI, as far as can be known. Darshan alone makes one log of several processes for MPI only;
+    /// netra does it for all, and tells functions apart.
     #[must_use]
     pub fn has_mpi(&self) -> bool {
-        self.layers.contains_key(&Layer::Mpiio)
-            || self.functions.is_empty()
-            || self.trust.aside.is_some()
+        self.who.ranks > 0
+            && (self.layers.contains_key(&Layer::Mpiio)
+                || self.functions.is_empty()
+                || self.trust.aside.is_some())
+    }
+
+    /// What the processes are called together: ranks, where all are.
+    #[must_use]
+    pub fn noun(&self) -> &'static str {
+        self.who.noun(self.nprocs)
+    }
+
+    /// What one of them is called.
+    #[must_use]
+    pub fn one(&self) -> &'static str {
+        self.who.one(self.nprocs)
+    }
+
+    /// What the slowest process has of seconds that are known for all processes together only: a rank an equal part, and
+    /// where there are no ranks as much of them as of all I/O.
+    #[must_use]
+    pub fn on_slowest(&self, seconds: f64) -> f64 {
+        let all = self.critical.mean * self.nprocs as f64;
+        match self.who.ranks {
+            0 if all > self.critical.seconds => seconds * self.critical.seconds / all,
+            0 => seconds,
+            ranks => seconds / ranks as f64,
+        }
     }
 
     /// The slowest rank's time in the shares of files' times that the weight gives, in 0 to 1.

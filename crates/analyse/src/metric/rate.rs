@@ -41,6 +41,8 @@ pub struct Rate {
     pub call: f64,
     /// How the rate of large calls is known.
     pub basis: RateBasis,
+    /// Whose it is: a rank's or a process's.
+    pub whose: &'static str,
 }
 
 /// What calls get, both ways.
@@ -73,7 +75,7 @@ impl Rate {
         let seen = traced(job, direction, limit).map(|rate| (rate, RateBasis::Traced));
         let seen = seen.or_else(|| Some((counted(job, direction, limit)?, RateBasis::Counted)));
         let (large, basis) = seen.unwrap_or((limit.large_rate.0.max(1) as f64, RateBasis::Assumed));
-        Rate { large, call: limit.call_cost.0, basis }
+        Rate { large, call: limit.call_cost.0, basis, whose: job.who.one(job.nprocs) }
     }
 
     /// The share of the seconds of so many calls that large calls would save: what is beyond the
@@ -124,13 +126,13 @@ fn counted(job: &Job, direction: Direction, limit: &Thresholds) -> Option<f64> {
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The cast saturates; no rate comes near.
-        let rate = Bytes(self.large as u64);
+        let (rate, whose) = (Bytes(self.large as u64), self.whose);
         match self.basis {
             RateBasis::Assumed => write!(
                 f,
-                "reach {rate} a second per rank (assumed: the job has no large calls to go by)"
+                "reach {rate} a second per {whose} (assumed: the job has no large calls to go by)"
             ),
-            _ => write!(f, "reach {rate} a second per rank, as large calls of this job do"),
+            _ => write!(f, "reach {rate} a second per {whose}, as large calls of this job do"),
         }
     }
 }

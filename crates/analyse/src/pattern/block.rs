@@ -31,10 +31,12 @@ struct Block {
 ///
 /// Ranks come one after another. A block that nearly every rank reads is read by one of the first
 /// few, so only those make entries; the others only count.
-pub(super) fn common_blocks(calls: &Calls<'_>, nprocs: u64, limit: &Thresholds) -> CommonBlocks {
-    let enough = (limit.common_block_share.0 * nprocs as f64).ceil() as u64;
-    let readers = calls.by_rank_that(Direction::Read);
-    if nprocs < limit.common_block_ranks || (readers.len() as u64) < enough {
+pub(super) fn common_blocks(calls: &Calls<'_>, ranks: u64, limit: &Thresholds) -> CommonBlocks {
+    let enough = (limit.common_block_share.0 * ranks as f64).ceil() as u64;
+    let mut readers = calls.by_rank_that(Direction::Read);
+    let is_rank = |run: &usize| u64::from(calls.runs()[*run].rank) < ranks;
+    readers.retain(|runs| runs.first().is_some_and(is_rank));
+    if ranks < limit.common_block_ranks || (readers.len() as u64) < enough {
         return CommonBlocks::default();
     }
     let first_few = readers.len() as u64 - enough + 1;
@@ -87,8 +89,11 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Every pair of offset and length, and who reads it.
-    fn counted(trace: &Trace, enough: usize) -> CommonBlocks {
-        let read = |row: &TraceRow| row.length > 0 && row.direction == Direction::Read;
+    fn counted(trace: &Trace, ranks: u64, enough: usize) -> CommonBlocks {
+        let read = |row: &TraceRow| {
+            let is_rank = u64::from(row.rank) < ranks;
+            row.length > 0 && row.direction == Direction::Read && is_rank
+        };
         let rows: Vec<TraceRow> = trace.rows().filter(read).collect();
         let blocks: BTreeSet<(u64, u64)> =
             rows.iter().map(|row| (row.offset, row.length)).collect();
@@ -112,9 +117,10 @@ mod tests {
         fn agrees_with_looking_at_every_block(trace in random::trace()) {
             let limit = Thresholds { common_block_ranks: 2, ..Thresholds::default() };
             let calls = Calls::of(&trace, trace.runs().iter().collect());
-            for nprocs in [2, 3] {
-                let enough = (0.9 * nprocs as f64).ceil() as usize;
-                prop_assert_eq!(common_blocks(&calls, nprocs, &limit), counted(&trace, enough));
+            for ranks in [2, 3, 4] {
+                let enough = (0.9 * ranks as f64).ceil() as usize;
+                let want = counted(&trace, ranks, enough);
+                prop_assert_eq!(common_blocks(&calls, ranks, &limit), want);
             }
         }
     }

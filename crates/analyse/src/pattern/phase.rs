@@ -29,11 +29,13 @@ pub struct Phase {
     pub bytes_read: u64,
     /// Bytes written.
     pub bytes_written: u64,
-    /// Ranks that took part.
+    /// Ranks that took part, or processes where there are no ranks.
     pub ranks: u64,
+    /// How many of them are ranks.
+    pub compared: u64,
     /// Seconds that ranks were in calls, added up.
     pub busy: f64,
-    /// The rank that was busy for the shortest time, and for how long.
+    /// The rank that was busy for the shortest time, and for how long; a process where no rank took part.
     pub fastest: (Rank, f64),
     /// The rank that was busy for the longest time, and for how long.
     pub slowest: (Rank, f64),
@@ -93,9 +95,10 @@ impl Set {
     }
 }
 
-/// Finds phases; `None` where nothing was traced.
+/// Finds phases; `None` where nothing was traced. Numbers below `ranks` are those of ranks, which are compared with each
+/// other.
 #[must_use]
-pub fn phases(trace: &Trace, limit: &Thresholds) -> Option<Phases> {
+pub fn phases(trace: &Trace, ranks: u64, limit: &Thresholds) -> Option<Phases> {
     let layers: Vec<Layer> = LAYERS.into_iter().filter(|layer| trace.has(*layer)).collect();
     if layers.is_empty() {
         return None;
@@ -106,8 +109,8 @@ pub fn phases(trace: &Trace, limit: &Thresholds) -> Option<Phases> {
         sets.extend(layers.iter().map(|layer| Set::of(Some(*layer))));
     }
     let calls = Calls::of(trace, trace.runs().iter().collect());
-    let alone = separate(&calls, &mut sets, limit);
-    let (mut lists, shares) = gather(&calls, &sets, limit);
+    let alone = separate(&calls, &mut sets, ranks, limit);
+    let (mut lists, shares) = gather(&calls, &sets, ranks, limit);
     let job = lists.remove(0);
     let lists = if layers.len() > 1 { lists } else { vec![job.clone()] };
     Some(Phases {
@@ -118,13 +121,15 @@ pub fn phases(trace: &Trace, limit: &Thresholds) -> Option<Phases> {
 }
 
 /// Finds where the phases of every set begin, and who is alone: one look at all calls in order.
-fn separate(calls: &Calls<'_>, sets: &mut [Set], limit: &Thresholds) -> Finder {
+fn separate(calls: &Calls<'_>, sets: &mut [Set], ranks: u64, limit: &Thresholds) -> Finder {
     let mut alone = Finder::new(limit.floor_seconds.0);
     calls.each_in_order(|row| {
         for set in sets.iter_mut().filter(|set| set.holds(row)) {
             set.quiet.see(row, limit);
         }
-        alone.see(row);
+        if u64::from(row.rank) < ranks {
+            alone.see(row);
+        }
         ControlFlow::Continue(())
     });
     for set in sets {
@@ -137,6 +142,7 @@ fn separate(calls: &Calls<'_>, sets: &mut [Set], limit: &Thresholds) -> Finder {
 fn gather(
     calls: &Calls<'_>,
     sets: &[Set],
+    ranked: u64,
     limit: &Thresholds,
 ) -> (Vec<PhaseList>, BTreeMap<u32, Share>) {
     let mut bursts: Vec<Vec<Burst>> =
@@ -144,14 +150,15 @@ fn gather(
     let ranks = calls.by_rank();
     let mut shares: BTreeMap<u32, Share> = BTreeMap::new();
     for parts in parallel::map(&ranks, calls.len(), |runs| one_rank(calls, runs, sets)) {
-        for (_, part) in parts.first().into_iter().flatten() {
+        let is_rank = |part: &&(usize, Part)| u64::from(part.1.rank) < ranked;
+        for (_, part) in parts.first().into_iter().flatten().filter(is_rank) {
             let share = shares.entry(part.rank).or_default();
             share.calls += part.calls;
             let bytes = part.bytes.iter().flatten();
             share.bytes = bytes.fold(share.bytes, |sum, bytes| sum.saturating_add(*bytes));
         }
         for (bursts, parts) in bursts.iter_mut().zip(parts) {
-            parts.into_iter().for_each(|(at, part)| bursts[at].add(part));
+            parts.into_iter().for_each(|(at, part)| bursts[at].add(part, ranked));
         }
     }
     let lists = sets.iter().zip(bursts).map(|(set, bursts)| {
@@ -256,6 +263,7 @@ struct Burst {
     calls: u64,
     bytes: [[u64; 3]; 2],
     ranks: u64,
+    compared: u64,
     busy: f64,
     /// Of equals the lowest rank, which comes first.
     fastest: Option<(Rank, f64)>,
@@ -263,7 +271,7 @@ struct Burst {
 }
 
 impl Burst {
-    fn add(&mut self, part: Part) {
+    fn add(&mut self, part: Part, ranked: u64) {
         let (start, end) = self.span.unwrap_or((part.start, part.end));
         self.span = Some((start.min(part.start), end.max(part.end)));
         self.calls += part.calls;
@@ -271,6 +279,12 @@ impl Burst {
         sums.for_each(|(sum, bytes)| *sum = sum.saturating_add(*bytes));
         self.ranks += 1;
         self.busy += part.busy;
+        let is_rank = u64::from(part.rank) < ranked;
+        self.compared += u64::from(is_rank);
+        // Ranks come first, having the lowest numbers.
+        if self.compared > 0 && !is_rank {
+            return;
+        }
         let mine = (Rank(i64::from(part.rank)), part.busy);
         if self.fastest.is_none_or(|fastest| part.busy < fastest.1) {
             self.fastest = Some(mine);
@@ -291,6 +305,7 @@ impl Burst {
             bytes_read: moved(self.bytes[0]),
             bytes_written: moved(self.bytes[1]),
             ranks: self.ranks,
+            compared: self.compared,
             busy: self.busy,
             fastest: self.fastest?,
             slowest: self.slowest?,
@@ -338,7 +353,7 @@ mod tests {
 
     #[track_caller]
     fn finds(intervals: &[(f64, f64)], want: &[(f64, f64)]) {
-        let phases = phases(&trace(intervals), &Thresholds::default());
+        let phases = phases(&trace(intervals), 8, &Thresholds::default());
         let got: Vec<(f64, f64)> = phases
             .iter()
             .flat_map(|all| &all.job.phases)
@@ -366,7 +381,7 @@ mod tests {
     fn thousands_of_tiny_gaps_are_one_phase() {
         let calls: Vec<(f64, f64)> =
             (0..5000).map(|at| f64::from(at) * 2e-3).map(|at| (at, at + 1e-3)).collect();
-        assert_eq!(phases(&trace(&calls), &Thresholds::default()).unwrap().job.phases.len(), 1);
+        assert_eq!(phases(&trace(&calls), 8, &Thresholds::default()).unwrap().job.phases.len(), 1);
     }
 
     #[test]
@@ -374,7 +389,7 @@ mod tests {
         let mut both = trace(&[(0.0, 1.0)]);
         let posix = both.rows().next().unwrap();
         both.push(TraceRow { layer: Layer::Mpiio, length: 3, ..posix });
-        let found = phases(&both, &Thresholds::default()).unwrap().job.phases;
+        let found = phases(&both, 8, &Thresholds::default()).unwrap().job.phases;
         assert_eq!((found[0].bytes_read, found[0].bytes_written, found[0].calls), (0, 3, 2));
     }
 
@@ -382,7 +397,10 @@ mod tests {
     fn even_phases_have_a_period() {
         let calls: Vec<(f64, f64)> =
             (0..6).map(|at| f64::from(at) * 60.0).map(|at| (at, at + 5.0)).collect();
-        assert_eq!(phases(&trace(&calls), &Thresholds::default()).unwrap().job.period, Some(60.0));
+        assert_eq!(
+            phases(&trace(&calls), 8, &Thresholds::default()).unwrap().job.period,
+            Some(60.0)
+        );
     }
 
     /// Joins any two intervals that touch or lie within the gap until nothing changes.
@@ -417,7 +435,7 @@ mod tests {
         #[test]
         fn agrees_with_joining_by_hand(trace in random::trace()) {
             let limit = Thresholds::default();
-            let Some(found) = phases(&trace, &limit) else {
+            let Some(found) = phases(&trace, 8, &limit) else {
                 prop_assert!(trace.is_empty());
                 return Ok(());
             };

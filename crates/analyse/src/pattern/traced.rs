@@ -77,8 +77,6 @@ pub struct AboveTrace {
 pub struct Traced {
     /// Files with traced calls, by record.
     pub files: Vec<FileTrace>,
-    /// Traced bytes as a share of counted bytes, both through POSIX.
-    pub coverage: f64,
 }
 
 impl Traced {
@@ -100,10 +98,7 @@ impl Traced {
         let known = Known { job, commits: &commits, stripes: &stripes, viewed: &viewed, limit };
         let mut files = parallel::map(&each, job.trace.len(), |runs| known.one(runs));
         files.sort_by_key(|file| file.file);
-        let traced: u64 = files.iter().map(|file| file.bytes[0] + file.bytes[1]).sum();
-        let posix = job.usages.iter().filter(|usage| usage.layer == Layer::Posix);
-        let counted: u64 = posix.map(|usage| usage.bytes()).sum();
-        Some(Traced { files, coverage: traced as f64 / counted.max(1) as f64 })
+        Some(Traced { files })
     }
 
     /// A file by its record.
@@ -142,7 +137,7 @@ impl Known<'_> {
             contention: stripe.and_then(|size| self.contention(&posix, size)),
             steps: Direction::BOTH.map(|way| steps(&posix, way)),
             stripes: stripe.map(|size| shared_stripes(&posix, size)),
-            common: common_blocks(&posix, self.job.nprocs, self.limit),
+            common: common_blocks(&posix, self.job.who.ranks, self.limit),
             mpiio: self.above(file, of_layer(runs, Layer::Mpiio), stripe),
         }
     }

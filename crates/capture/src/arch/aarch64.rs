@@ -3,32 +3,47 @@
 use core::arch::{asm, global_asm, naked_asm};
 use core::ffi::{c_int, c_void};
 
-use crate::got::Route;
+use crate::got::{Entry, Route};
 
 // The trampolines of `got`; see the twin. Each has its own address in x17, from which its route is
-// found. Only x9, x16 and x17 are touched, which carry no arguments.
+// found: both have 32 bytes. Only x9, x16 and x17 are touched, which carry no arguments.
 global_asm!(
     ".bss",
     ".globl netra_routes",
     ".hidden netra_routes",
     ".p2align 6",
-    "netra_routes: .zero 16 * 1024",
+    "netra_routes: .zero 32 * 1024",
     ".text",
     ".globl netra_trampolines",
     ".hidden netra_trampolines",
-    ".p2align 4",
+    ".p2align 5",
     "netra_trampolines:",
     ".rept 1024",
+    ".p2align 5",
     "adr x17, .",
     "b 9f",
     ".endr",
+    ".p2align 5",
     "9:",
     "adrp x16, netra_trampolines",
     "add x16, x16, :lo12:netra_trampolines",
     "sub x17, x17, x16",
     "adrp x16, netra_routes",
     "add x16, x16, :lo12:netra_routes",
-    "add x17, x16, x17, lsl #1",
+    "add x17, x16, x17",
+    "ldr x16, [x17, #8]",
+    "br x16",
+    ".p2align 4",
+    ".globl netra_entry_mapping",
+    ".hidden netra_entry_mapping",
+    "netra_entry_mapping:",
+    "tbz w3, #5, netra_entry",
+    "ldr x16, [x17]",
+    "br x16",
+    ".p2align 4",
+    ".globl netra_entry",
+    ".hidden netra_entry",
+    "netra_entry:",
     "mrs x9, tpidr_el0",
     "adrp x16, :gottprel:netra_tls",
     "ldr x16, [x16, :gottprel_lo12:netra_tls]",
@@ -36,7 +51,7 @@ global_asm!(
     "stp x17, x30, [x9, #32]",
     "mov x16, sp",
     "str x16, [x9, #48]",
-    "ldr x16, [x17, #8]",
+    "ldr x16, [x17, #16]",
     "br x16",
 );
 
@@ -58,6 +73,64 @@ pub fn slot() -> *mut c_void {
         );
     }
     slot
+}
+
+/// Whether valgrind runs the process; see the twin.
+#[must_use]
+pub fn simulated() -> bool {
+    let question = [0x1001_u64, 0, 0, 0, 0, 0];
+    let answer: u64;
+    // SAFETY: four turns that add up to whole ones and a register that is made itself: nothing to a
+    // processor. valgrind takes them for the question that x4 points to, and answers in x3.
+    unsafe {
+        asm!(
+            "ror x12, x12, #3",
+            "ror x12, x12, #13",
+            "ror x12, x12, #51",
+            "ror x12, x12, #61",
+            "orr x10, x10, x10",
+            in("x4") question.as_ptr(),
+            inout("x3") 0_u64 => answer,
+            options(readonly, nostack),
+        );
+    }
+    answer != 0
+}
+
+/// The address of a name that another C library may not have; see the twin.
+#[macro_export]
+macro_rules! weak {
+    ($name:literal) => {{
+        let address: *mut core::ffi::c_void;
+        // SAFETY: reads a slot that the loader has filled.
+        unsafe {
+            core::arch::asm!(
+                concat!(".weak ", $name),
+                concat!("adrp {0}, :got:", $name),
+                concat!("ldr {0}, [{0}, :got_lo12:", $name, "]"),
+                out(reg) address,
+                options(pure, readonly, nostack, preserves_flags),
+            );
+        }
+        address
+    }};
+}
+
+/// Whether a thread has no slot: its first word, which leads to the blocks of its libraries, is empty.
+#[inline(always)]
+#[must_use]
+pub fn is_foreign(_slot: *mut c_void) -> bool {
+    let first: usize;
+    // SAFETY: the thread pointer leads to at least the two words that the ABI reserves.
+    unsafe {
+        asm!(
+            "mrs {0}, tpidr_el0",
+            "ldr {0}, [{0}]",
+            out(reg) first,
+            options(pure, readonly, nostack, preserves_flags),
+        );
+    }
+    first == 0
 }
 
 /// The thread pointer; glibc's `pthread_self()` lies at a fixed distance below it.
@@ -146,6 +219,17 @@ pub fn counter() -> u64 {
     count
 }
 
+/// The counter where ticks are read from it, else what else says.
+#[inline(always)]
+pub fn counter_or(slow: impl FnOnce() -> u64) -> u64 {
+    const COUNTER: u32 = netra_event::segment::Clock::Counter as u32;
+    if crate::time::CLOCK.load(core::sync::atomic::Ordering::Relaxed) == COUNTER {
+        counter()
+    } else {
+        slow()
+    }
+}
+
 /// The architecture promises one rate.
 #[must_use]
 pub fn steady_counter() -> bool {
@@ -199,6 +283,8 @@ pub fn page_bytes() -> usize {
 
 /// The ELF machine of objects that can be loaded here.
 pub const MACHINE: u16 = 183;
+/// An application's addresses are below.
+pub const HIGHEST: usize = 1 << 48;
 
 /// Trampolines there are.
 pub const TRAMPOLINES: usize = 1024;
@@ -206,14 +292,29 @@ pub const TRAMPOLINES: usize = 1024;
 pub const JUMP_SLOT: u32 = 1026;
 /// Relocation of a slot that holds an address.
 pub const GLOBAL_DATA: u32 = 1025;
+/// Relocation of a word of data that holds an address.
+pub const ADDRESS: u32 = 257;
 /// Bytes of a trampoline.
-const TRAMPOLINE_BYTES: usize = 8;
+const TRAMPOLINE_BYTES: usize = 32;
 
 unsafe extern "C" {
     #[link_name = "netra_trampolines"]
     static TRAMPOLINE: [[u8; TRAMPOLINE_BYTES]; TRAMPOLINES];
     #[link_name = "netra_routes"]
     static ROUTES: [Route; TRAMPOLINES];
+    #[link_name = "netra_entry"]
+    static ENTRY: u8;
+    #[link_name = "netra_entry_mapping"]
+    static ENTRY_MAPPING: u8;
+}
+
+/// Where a trampoline goes on.
+#[must_use]
+pub fn entry(entry: Entry) -> usize {
+    match entry {
+        Entry::Take => (&raw const ENTRY).addr(),
+        Entry::Map => (&raw const ENTRY_MAPPING).addr(),
+    }
 }
 
 /// Where the trampolines lead, by their number.
@@ -295,7 +396,7 @@ pub unsafe extern "C" fn dlopen() -> *mut c_void {
 }
 
 /// What an exported name is: takes its own return address as one more argument and jumps into the
-/// hook. `@n` is the number of arguments the C function has.
+/// hook. `@n` is the number of arguments the C function has. It has 32 bytes; patchers write up to 20.
 #[macro_export]
 macro_rules! export_jump {
     (@0 $hook:path) => { $crate::export_jump!(@with "mov x0, x30", $hook) };
@@ -307,7 +408,7 @@ macro_rules! export_jump {
     // As on x86-64 the hook does without its call site; variadic functions have arguments there.
     (@6 $hook:path) => { $crate::export_jump!(@with "nop", $hook) };
     (@with $load:literal, $hook:path) => {
-        core::arch::naked_asm!($load, concat!($crate::jump!(), " {hook}"), hook = sym $hook)
+        core::arch::naked_asm!($load, concat!($crate::jump!(), " {hook}"), ".p2align 5", hook = sym $hook)
     };
 }
 

@@ -3,17 +3,19 @@
 use core::arch::{asm, global_asm, naked_asm};
 use core::ffi::{c_int, c_void};
 
-use crate::got::Route;
+use crate::got::{Entry, Route};
 
-// The trampolines of `got`: each loads the address of its route, and all go on at one place, which
-// leaves route and return address in the thread's slot and jumps to the route's hook. Only r10 and r11
-// are touched, which carry no arguments.
+// The trampolines of `got`: each loads the address of its route and goes on at the route's entry. One entry
+// leaves route and return address in the thread's slot and jumps to the route's hook; the other lets
+// anonymous memory pass to the real `mmap` first, and touches nothing: allocators live of it, also in
+// threads that were made without a block of their own. Only r10 and r11 are touched, which carry no
+// arguments. A trampoline is long enough for a patcher that takes it for the function.
 global_asm!(
     ".bss",
     ".globl netra_routes",
     ".hidden netra_routes",
     ".p2align 6",
-    "netra_routes: .zero 16 * 1024",
+    "netra_routes: .zero 32 * 1024",
     ".text",
     ".globl netra_trampolines",
     ".hidden netra_trampolines",
@@ -23,18 +25,27 @@ global_asm!(
     ".rept 1024",
     ".p2align 4",
     "lea r11, [rip + netra_routes + netra_route]",
-    "jmp 9f",
-    ".set netra_route, netra_route + 16",
+    "jmp qword ptr [r11 + 8]",
+    ".set netra_route, netra_route + 32",
     ".endr",
     ".p2align 4",
-    "9:",
+    ".globl netra_entry_mapping",
+    ".hidden netra_entry_mapping",
+    "netra_entry_mapping:",
+    "test cl, 0x20",
+    "jz netra_entry",
+    "jmp qword ptr [r11]",
+    ".p2align 4",
+    ".globl netra_entry",
+    ".hidden netra_entry",
+    "netra_entry:",
     "mov r10, qword ptr [rip + netra_tls@GOTTPOFF]",
     "mov qword ptr fs:[r10 + 32], r11",
     "mov r11, qword ptr [rsp]",
     "mov qword ptr fs:[r10 + 40], r11",
     "mov qword ptr fs:[r10 + 48], rsp",
     "mov r11, qword ptr fs:[r10 + 32]",
-    "jmp qword ptr [r11 + 8]",
+    "jmp qword ptr [r11 + 16]",
 );
 
 /// The first byte of the calling thread's slot: 64 zeroed bytes, aligned to 64.
@@ -52,6 +63,56 @@ pub fn slot() -> *mut c_void {
         );
     }
     slot
+}
+
+/// Whether valgrind runs the process. It makes the system calls, knows those of its own time only,
+/// and says so in the application's standard error when it meets another.
+#[must_use]
+pub fn simulated() -> bool {
+    // `RUNNING_ON_VALGRIND` of `valgrind.h`, and no arguments.
+    let question = [0x1001_u64, 0, 0, 0, 0, 0];
+    let answer: u64;
+    // SAFETY: four turns that add up to whole ones and an exchange of a register with itself: nothing to
+    // a processor. valgrind takes them for the question that rax points to, and answers in rdx.
+    unsafe {
+        asm!(
+            "rol rdi, 3",
+            "rol rdi, 13",
+            "rol rdi, 61",
+            "rol rdi, 51",
+            "xchg rbx, rbx",
+            in("rax") question.as_ptr(),
+            inout("rdx") 0_u64 => answer,
+            options(readonly, nostack),
+        );
+    }
+    answer != 0
+}
+
+/// The address of a name that another C library may not have, null where it has not: a weak symbol.
+#[macro_export]
+macro_rules! weak {
+    ($name:literal) => {{
+        let address: *mut core::ffi::c_void;
+        // SAFETY: reads a slot that the loader has filled.
+        unsafe {
+            core::arch::asm!(
+                concat!(".weak ", $name),
+                concat!("mov {0}, qword ptr [rip + ", $name, "@GOTPCREL]"),
+                out(reg) address,
+                options(pure, readonly, nostack, preserves_flags),
+            );
+        }
+        address
+    }};
+}
+
+/// Whether a thread has no slot: its first word, to which the slot lies at a negative distance, is not the
+/// thread pointer but empty.
+#[inline(always)]
+#[must_use]
+pub fn is_foreign(slot: *mut c_void) -> bool {
+    slot.addr().cast_signed() < 0
 }
 
 /// The thread pointer, which is `pthread_self()`.
@@ -140,6 +201,25 @@ pub fn counter() -> u64 {
     unsafe { core::arch::x86_64::_rdtsc() }
 }
 
+/// The time stamp counter where ticks are read from it, else what else says. To compare in memory and jump takes
+/// an instruction less than what an atomic load is compiled to, twice in each call.
+#[inline(always)]
+pub fn counter_or(slow: impl FnOnce() -> u64) -> u64 {
+    const COUNTER: u32 = netra_event::segment::Clock::Counter as u32;
+    // SAFETY: reads one aligned word, which is atomic.
+    unsafe {
+        asm!(
+            "cmp dword ptr [rip + {clock}], {counter}",
+            "jne {other}",
+            clock = sym crate::time::CLOCK,
+            counter = const COUNTER,
+            other = label { return slow() },
+            options(readonly, nostack),
+        );
+    }
+    counter()
+}
+
 /// Whether the counter runs at one rate in every state of the processor (constant and non-stop).
 #[must_use]
 pub fn steady_counter() -> bool {
@@ -221,6 +301,8 @@ pub fn page_bytes() -> usize {
 
 /// The ELF machine of objects that can be loaded here.
 pub const MACHINE: u16 = 62;
+/// An application's addresses are below.
+pub const HIGHEST: usize = 1 << 47;
 
 /// Trampolines there are.
 pub const TRAMPOLINES: usize = 1024;
@@ -228,6 +310,8 @@ pub const TRAMPOLINES: usize = 1024;
 pub const JUMP_SLOT: u32 = 7;
 /// Relocation of a slot that holds an address.
 pub const GLOBAL_DATA: u32 = 6;
+/// Relocation of a word of data that holds an address.
+pub const ADDRESS: u32 = 1;
 /// Bytes of a trampoline.
 const TRAMPOLINE_BYTES: usize = 16;
 
@@ -236,6 +320,19 @@ unsafe extern "C" {
     static TRAMPOLINE: [[u8; TRAMPOLINE_BYTES]; TRAMPOLINES];
     #[link_name = "netra_routes"]
     static ROUTES: [Route; TRAMPOLINES];
+    #[link_name = "netra_entry"]
+    static ENTRY: u8;
+    #[link_name = "netra_entry_mapping"]
+    static ENTRY_MAPPING: u8;
+}
+
+/// Where a trampoline goes on.
+#[must_use]
+pub fn entry(entry: Entry) -> usize {
+    match entry {
+        Entry::Take => (&raw const ENTRY).addr(),
+        Entry::Map => (&raw const ENTRY_MAPPING).addr(),
+    }
 }
 
 /// Where the trampolines lead, by their number.
@@ -313,7 +410,8 @@ pub unsafe extern "C" fn dlopen() -> *mut c_void {
 }
 
 /// What an exported name is: takes its own return address as one more argument and jumps into the
-/// hook. `@n` is the number of arguments the C function has.
+/// hook. `@n` is the number of arguments the C function has. It has 16 bytes, and all that a patcher
+/// writes over the beginning of a function (5 to 14 bytes) stays inside.
 #[macro_export]
 macro_rules! export_jump {
     (@0 $hook:path) => { $crate::export_jump!(@with "mov rdi, qword ptr [rsp]", $hook) };
@@ -325,7 +423,7 @@ macro_rules! export_jump {
     // All six registers are taken: the hook does without its call site.
     (@6 $hook:path) => { $crate::export_jump!(@with "nop", $hook) };
     (@with $load:literal, $hook:path) => {
-        core::arch::naked_asm!($load, concat!($crate::jump!(), " {hook}"), hook = sym $hook)
+        core::arch::naked_asm!($load, concat!($crate::jump!(), " {hook}"), ".p2align 4", hook = sym $hook)
     };
 }
 

@@ -9,6 +9,7 @@ use crate::real::Object;
 use crate::sys;
 
 const PT_LOAD: u32 = 1;
+const PF_W: u32 = 2;
 const PT_DYNAMIC: u32 = 2;
 const PT_GNU_RELRO: u32 = 0x6474_e552;
 const DT_NEEDED: usize = 1;
@@ -35,6 +36,11 @@ impl Relocation {
     pub(super) fn kind(&self) -> u32 {
         self.info as u32
     }
+
+    /// Whether the place gets the symbol's address, and no other near it.
+    pub(super) fn is_plain(&self) -> bool {
+        self.addend == 0
+    }
 }
 
 /// An object in memory. All zeroes is a valid one, of nothing.
@@ -45,6 +51,8 @@ pub(super) struct Loaded {
     pub(super) dynamic: *const [usize; 2],
     /// From its first byte to behind its last.
     span: (usize, usize),
+    /// The same of what can be written.
+    writable: (usize, usize),
     /// The part that the loader makes read-only.
     read_only: (usize, usize),
     tables: Object,
@@ -60,14 +68,20 @@ impl Loaded {
     /// The object stays loaded as long as the result is used.
     pub(super) unsafe fn read(info: &libc::dl_phdr_info) -> Option<Loaded> {
         let base = info.dlpi_addr as usize;
-        let (mut span, mut read_only, mut dynamic) = ((usize::MAX, 0), (0, 0), None);
+        let (mut span, mut writable) = ((usize::MAX, 0), (usize::MAX, 0));
+        let (mut read_only, mut dynamic) = ((0, 0), None);
         for index in 0..usize::from(info.dlpi_phnum) {
             // SAFETY: the loader says how many there are.
             let head = unsafe { &*info.dlpi_phdr.wrapping_add(index) };
             let from = base.wrapping_add(head.p_vaddr as usize);
             let to = from.wrapping_add(head.p_memsz as usize);
             match head.p_type {
-                PT_LOAD => span = (span.0.min(from), span.1.max(to)),
+                PT_LOAD => {
+                    span = (span.0.min(from), span.1.max(to));
+                    if head.p_flags & PF_W != 0 {
+                        writable = (writable.0.min(from), writable.1.max(to));
+                    }
+                }
                 PT_DYNAMIC => dynamic = Some(from),
                 PT_GNU_RELRO => read_only = (from, to),
                 _ => {}
@@ -78,6 +92,7 @@ impl Loaded {
             name: info.dlpi_name,
             dynamic: ptr::with_exposed_provenance(dynamic?),
             span,
+            writable,
             read_only,
             // SAFETY: the caller vouches.
             tables: unsafe { Object::read(base, ptr::with_exposed_provenance(dynamic?)) }?,
@@ -130,10 +145,11 @@ impl Loaded {
         self.tables.name((relocation.info >> 32) as usize)
     }
 
-    /// The slot that a relocation is for, if it lies in the object.
+    /// The slot that a relocation is for, if it lies in what the object can write.
     pub(super) fn slot(&self, relocation: &Relocation) -> Option<&'static AtomicUsize> {
         let at = self.base.wrapping_add(relocation.offset);
-        let whole = self.holds(at) && at.is_multiple_of(align_of::<AtomicUsize>());
+        let inside = self.writable.0 <= at && at < self.writable.1;
+        let whole = inside && at.is_multiple_of(align_of::<AtomicUsize>());
         // SAFETY: the slot lies in the object, which stays while the loader's lock is held; the loader
         // and we write it whole.
         whole.then(|| unsafe { &*ptr::with_exposed_provenance::<AtomicUsize>(at) })

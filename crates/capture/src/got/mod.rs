@@ -1,5 +1,5 @@
-//! Functions of libraries above the C library (MPI, HDF5, PnetCDF), reached without exporting their
-//! names: the slots through which loaded objects call them are made to lead to our hooks.
+//! Functions of libraries beside the C library (MPI, HDF5, PnetCDF, liburing, libaio), and `mmap`, reached without
+//! exporting their names: the slots through which loaded objects call them are made to lead to our hooks.
 //!
 //! An object calls a function of another one through a slot of its own, which the loader fills. We look
 //! through the slots of every object at the start and after `dlopen` ([`patch`]), and put a trampoline
@@ -9,8 +9,12 @@
 //! [`taken`] finds them, and jumps into the hook with the arguments untouched.
 //!
 //! A layer is one [`Family`], in its own file, named in [`FAMILIES`]. What is not reached: calls by an
-//! address from `dlsym` (Python's ctypes), function pointers in initialised data, and calls inside one
-//! object (a library that is linked statically).
+//! address from `dlsym` (Python's ctypes), function pointers in initialised data (but those to `mmap`),
+//! and calls inside one object (a library that is linked statically).
+//!
+//! `mmap` is no export because other libraries patch its code: UCX writes a jump over the function that
+//! `dlsym` finds, to learn of all memory that comes and goes. It finds libc's function, which everybody's
+//! calls reach in the end, as without us.
 
 pub mod copy;
 mod loaded;
@@ -20,7 +24,7 @@ use core::ffi::CStr;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::arch;
-use crate::hook::{hdf5, mpiio, pnetcdf, uring};
+use crate::hook::{hdf5, libaio, map, mpiio, pnetcdf, uring};
 use crate::tls;
 
 /// The families of hooks. A layer adds its line.
@@ -31,6 +35,8 @@ pub static FAMILIES: &[&Family] = &[
     &pnetcdf::DATA,
     &uring::LIBURING,
     &uring::INLINED,
+    &libaio::FAMILY,
+    &map::FAMILY,
 ];
 
 /// A library whose functions are hooked.
@@ -44,11 +50,25 @@ pub struct Family {
     pub rows: &'static [Row],
 }
 
+/// What a trampoline does before the hook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Entry {
+    /// Leaves what [`taken`] gives.
+    Take,
+    /// The same, but for anonymous memory, with which it goes straight to the real `mmap`.
+    Map,
+}
+
+/// Functions that libraries define which hook memory calls themselves, by patching code or slots: their own
+/// slots, and those that they have made to lead to them, stay as they are.
+const PATCHERS: &[&CStr] = &[c"ucm_set_event_handler"];
+
 /// A hooked function.
 pub struct Row {
     /// Its name.
     pub name: &'static [u8],
     hook: *const (),
+    entry: Entry,
 }
 
 // SAFETY: the pointer is the address of code.
@@ -58,7 +78,13 @@ impl Row {
     /// A row. `hook` has the C function's signature and begins with [`taken`].
     #[must_use]
     pub const fn new(name: &'static str, hook: *const ()) -> Row {
-        Row { name: name.as_bytes(), hook }
+        Row { name: name.as_bytes(), hook, entry: Entry::Take }
+    }
+
+    /// The same for `mmap`, whose hook does not hear of anonymous memory.
+    #[must_use]
+    pub const fn mapping(name: &'static str, hook: *const ()) -> Row {
+        Row { name: name.as_bytes(), hook, entry: Entry::Map }
     }
 }
 
@@ -134,19 +160,25 @@ pub fn taken() -> Taken {
 #[repr(C)]
 pub struct Route {
     real: AtomicUsize,
+    entry: AtomicUsize,
     hook: AtomicUsize,
+    spare: usize,
 }
 
-const _: () = assert!(size_of::<Route>() == 16 && core::mem::offset_of!(Route, hook) == 8);
+const _: () = assert!(size_of::<Route>() == 32);
+const _: () = assert!(core::mem::offset_of!(Route, real) == 0);
+const _: () = assert!(core::mem::offset_of!(Route, entry) == 8);
+const _: () = assert!(core::mem::offset_of!(Route, hook) == 16);
 
 /// The trampoline that leads to a hook and, through it, to a real function; none if all are in use.
-fn trampoline(real: usize, hook: *const ()) -> Option<usize> {
-    let hook = hook.expose_provenance();
+fn trampoline(real: usize, row: &Row) -> Option<usize> {
+    let hook = row.hook.expose_provenance();
     for (number, route) in arch::routes().iter().enumerate() {
         let held = route.hook.load(Ordering::Acquire);
         if held == 0 {
             // The loader's lock is held while slots are patched: nobody else takes it.
             route.real.store(real, Ordering::Relaxed);
+            route.entry.store(arch::entry(row.entry), Ordering::Relaxed);
             route.hook.store(hook, Ordering::Release);
         } else if held != hook || route.real.load(Ordering::Relaxed) != real {
             continue;
@@ -162,6 +194,7 @@ mod tests {
 
     #[test]
     fn rows_rise_and_have_their_prefix() {
+        assert!(FAMILIES.len() <= patch::FAMILIES);
         for family in FAMILIES {
             assert!(family.rows.is_sorted_by(|one, next| one.name < next.name));
             for row in family.rows {

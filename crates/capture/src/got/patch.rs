@@ -10,7 +10,7 @@ use core::ptr;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::loaded::{Loaded, Relocation};
-use super::{Family, Row, trampoline};
+use super::{Entry, Family, PATCHERS, Row, trampoline};
 use crate::arch;
 use crate::arena::note;
 use crate::real;
@@ -20,6 +20,8 @@ use crate::sys;
 const OBJECTS: usize = 2048;
 /// Objects that one object needs, directly or not, which are looked at for its lazy slots.
 const CLOSURE: usize = 256;
+/// Families that are looked for; `super::FAMILIES` has fewer.
+pub(super) const FAMILIES: usize = 16;
 
 unsafe extern "C" {
     pub(crate) fn dl_iterate_phdr(
@@ -53,35 +55,7 @@ struct Walk<'a> {
 
 /// Looks through the slots of all objects that have not been looked through.
 pub fn scan(families: &[&'static Family]) {
-    let mut look = Look { families, present: false, count: 0, unloaded: 0 };
-    // SAFETY: the look outlives the call.
-    unsafe { dl_iterate_phdr(look_at, (&raw mut look).cast()) };
-    // Most programs have none of the libraries, and need no memory to find that out.
-    if look.present {
-        walk(Task::Patch(families));
-    } else {
-        take_note(look.count, look.unloaded);
-    }
-}
-
-/// Whether any object defines what marks a family.
-struct Look<'a> {
-    families: &'a [&'static Family],
-    present: bool,
-    count: usize,
-    unloaded: u64,
-}
-
-unsafe extern "C" fn look_at(info: *mut libc::dl_phdr_info, _: usize, with: *mut c_void) -> c_int {
-    // SAFETY: `scan` passes its look, and waits; the loader passes a description that is whole.
-    let (look, info) = unsafe { (&mut *with.cast::<Look<'_>>(), &*info) };
-    look.unloaded = info.dlpi_subs;
-    // SAFETY: the object is loaded, and stays so while the loader's lock is held.
-    if let Some(object) = unsafe { Loaded::read(info) } {
-        look.count = look.count.wrapping_add(1);
-        look.present = look.families.iter().any(|family| object.defines(family.mark));
-    }
-    c_int::from(look.present)
+    walk(Task::Patch(families));
 }
 
 /// Remembers how many objects there were at the start, and forgets what may be another one by now.
@@ -105,31 +79,44 @@ pub fn find(near: usize, names: &[&CStr], found: &[AtomicUsize]) {
 }
 
 fn walk(task: Task<'_>) {
-    const BYTES: usize = OBJECTS * size_of::<Loaded>();
-    // SAFETY: anywhere.
-    let Ok(memory) = (unsafe { sys::map_private(0, BYTES) }) else { return };
-    // SAFETY: the mapping is ours until the end of this function, zeroed, which is a valid `Loaded`,
-    // large enough, and aligned to a page.
-    let objects = unsafe { core::slice::from_raw_parts_mut(memory.cast::<Loaded>(), OBJECTS) };
-    let mut walk = Walk { task, objects, count: 0, unloaded: 0 };
+    let mut walk = Walk { task, objects: &mut [], count: 0, unloaded: 0 };
     // SAFETY: the walk outlives the call.
     unsafe { dl_iterate_phdr(locked, (&raw mut walk).cast()) };
-    // SAFETY: the slice is not used any more.
-    unsafe { sys::unmap(memory, BYTES) };
 }
 
 /// Called with the loader's lock held, which is recursive: gathers all objects, does what is to be done,
 /// and ends the outer walk.
 unsafe extern "C" fn locked(_: *mut libc::dl_phdr_info, _: usize, with: *mut c_void) -> c_int {
+    let mut count = 0_usize;
+    // SAFETY: the count outlives the call.
+    unsafe { dl_iterate_phdr(number, (&raw mut count).cast()) };
+    let count = count.min(OBJECTS);
+    let bytes = count.wrapping_mul(size_of::<Loaded>());
+    // SAFETY: anywhere.
+    let Ok(memory) = (unsafe { sys::map_private(0, bytes) }) else { return 1 };
     // SAFETY: `scan` passes its walk, and waits.
-    unsafe { dl_iterate_phdr(gather, with) };
-    // SAFETY: as above; the inner walk is over.
     let walk = unsafe { &mut *with.cast::<Walk<'_>>() };
+    // SAFETY: the mapping is ours until the end of this function, zeroed, which is a valid `Loaded`,
+    // large enough, and aligned to a page.
+    walk.objects = unsafe { core::slice::from_raw_parts_mut(memory.cast::<Loaded>(), count) };
+    // SAFETY: as above.
+    unsafe { dl_iterate_phdr(gather, with) };
     match walk.task {
         Task::Patch(families) => walk.patch(families),
         Task::Find { near, names, found } => walk.find(near, names, found),
     }
+    walk.objects = &mut [];
+    // SAFETY: nobody refers to the objects any more.
+    unsafe { sys::unmap(memory, bytes) };
     1
+}
+
+/// Counts the objects.
+unsafe extern "C" fn number(_: *mut libc::dl_phdr_info, _: usize, with: *mut c_void) -> c_int {
+    // SAFETY: `locked` passes its count, and waits.
+    let count = unsafe { &mut *with.cast::<usize>() };
+    *count = count.wrapping_add(1);
+    0
 }
 
 unsafe extern "C" fn gather(info: *mut libc::dl_phdr_info, _: usize, with: *mut c_void) -> c_int {
@@ -152,16 +139,26 @@ impl Walk<'_> {
 
     fn patch(&self, families: &[&'static Family]) {
         take_note(self.count, self.unloaded);
+        // Most programs have few of the libraries.
+        let mut there: [Option<&'static Family>; FAMILIES] = [None; FAMILIES];
+        let found = families.iter().filter(|family| {
+            // The C library defines `mmap`, and is always there.
+            let of_libc = family.rows.iter().all(|row| row.entry == Entry::Map);
+            of_libc || self.all().iter().any(|object| object.defines(family.mark))
+        });
+        for (place, family) in there.iter_mut().zip(found) {
+            *place = Some(family);
+        }
         for object in self.all() {
             // In the crate's tests the program is us, and is patched all the same.
             let foreign = object.dynamic != real::own() || cfg!(test);
             if foreign && !mark_done(object.dynamic.addr()) {
-                self.patch_object(object, families);
+                self.patch_object(object, &there);
             }
         }
     }
 
-    fn patch_object(&self, object: &Loaded, families: &[&'static Family]) {
+    fn patch_object(&self, object: &Loaded, families: &[Option<&'static Family>]) {
         let mut writable = false;
         for relocation in object.relocations() {
             let Some(row) = row(object, &relocation, families) else { continue };
@@ -171,15 +168,17 @@ impl Walk<'_> {
             if held == 0 || arch::is_trampoline(held) {
                 continue;
             }
-            let target = if object.holds(held) {
+            let target = if row.entry == Entry::Map {
+                self.mapping(object, &relocation, held)
+            } else if object.holds(held) {
                 self.bind(object, object.symbol_name(&relocation))
             } else {
                 Some(held)
             };
-            let Some(to) = target.and_then(|real| trampoline(real, row.hook)) else { continue };
+            let Some(to) = target.and_then(|real| trampoline(real, row)) else { continue };
             if object.is_read_only(slot) && !writable {
                 if !object.protect(false) {
-                    note(b"an object's slots cannot be changed: its calls of MPI or HDF5 pass unseen");
+                    note(b"an object's slots cannot be changed: its calls of MPI, HDF5 or mmap pass unseen");
                     return;
                 }
                 writable = true;
@@ -189,6 +188,33 @@ impl Walk<'_> {
         if writable {
             object.protect(true);
         }
+    }
+
+    /// The `mmap` that a slot leads to; none if the slot is to stay as it is.
+    fn mapping(&self, object: &Loaded, relocation: &Relocation, held: usize) -> Option<usize> {
+        // SAFETY: as in `row`.
+        let name = unsafe { CStr::from_ptr(object.symbol_name(relocation)) };
+        // Who defines the function wraps it, and has ways of its own to the one behind.
+        if object.defines(name) || is_patcher(object) {
+            return None;
+        }
+        if relocation.kind() == arch::ADDRESS {
+            // Data, which the program may have changed since.
+            return self.bind(object, name.as_ptr()).filter(|&bound| bound == held);
+        }
+        if object.holds(held) {
+            // Lazy, or the place in the executable that stands for the function's address, whose own slot
+            // is patched.
+            let lazy = relocation.kind() == arch::JUMP_SLOT;
+            return if lazy { self.bind(object, name.as_ptr()) } else { None };
+        }
+        let holder = self.all().iter().find(|other| other.holds(held));
+        let stands_for_it = |holder: &Loaded| {
+            let executable = self.all().first().is_some_and(|first| ptr::eq(first, holder));
+            executable && !holder.defines(name)
+        };
+        let stays = holder.is_some_and(|holder| is_patcher(holder) || stands_for_it(holder));
+        (!stays).then_some(held)
     }
 
     /// Finds names for the object that holds an address.
@@ -242,22 +268,29 @@ impl Walk<'_> {
 fn row(
     object: &Loaded,
     relocation: &Relocation,
-    families: &[&'static Family],
+    families: &[Option<&'static Family>],
 ) -> Option<&'static Row> {
     let kind = relocation.kind();
-    if kind != arch::JUMP_SLOT && kind != arch::GLOBAL_DATA {
+    let data = kind == arch::ADDRESS && relocation.is_plain();
+    if kind != arch::JUMP_SLOT && kind != arch::GLOBAL_DATA && !data {
         return None;
     }
     let name = object.symbol_name(relocation);
     // SAFETY: a name of the object's string table has at least its ending NUL.
     let initial = unsafe { name.cast::<u8>().read() };
     let possible = |family: &&Family| family.prefix.first() == Some(&initial);
-    if initial != b'P' && !families.iter().any(possible) {
+    if initial != b'P' && !families.iter().flatten().any(possible) {
         return None;
     }
     // SAFETY: names end with NUL, and the object stays loaded while the lock is held.
     let name = unsafe { CStr::from_ptr(name) }.to_bytes();
-    families.iter().find_map(|family| family.row(name))
+    let row = families.iter().flatten().find_map(|family| family.row(name))?;
+    (!data || row.entry == Entry::Map).then_some(row)
+}
+
+/// Whether an object hooks memory calls itself.
+fn is_patcher(object: &Loaded) -> bool {
+    PATCHERS.iter().any(|mark| object.defines(mark))
 }
 
 /// Remembers that an object is being looked through; whether it was before.

@@ -17,26 +17,20 @@ mod real {
         fn read(descriptor: c_int, buffer: *mut c_void, bytes: usize) -> ssize_t, else -1;
         fn __read_chk(descriptor: c_int, buffer: *mut c_void, bytes: usize, room: usize) -> ssize_t, else -1;
         fn pread(descriptor: c_int, buffer: *mut c_void, bytes: usize, offset: off_t) -> ssize_t, else -1;
-        fn pread64(descriptor: c_int, buffer: *mut c_void, bytes: usize, offset: off_t) -> ssize_t, else -1;
         fn __pread_chk(descriptor: c_int, buffer: *mut c_void, bytes: usize, offset: off_t, room: usize) -> ssize_t, else -1;
         fn __pread64_chk(descriptor: c_int, buffer: *mut c_void, bytes: usize, offset: off_t, room: usize) -> ssize_t, else -1;
         fn write(descriptor: c_int, buffer: *const c_void, bytes: usize) -> ssize_t, else -1;
         fn pwrite(descriptor: c_int, buffer: *const c_void, bytes: usize, offset: off_t) -> ssize_t, else -1;
-        fn pwrite64(descriptor: c_int, buffer: *const c_void, bytes: usize, offset: off_t) -> ssize_t, else -1;
         fn readv(descriptor: c_int, parts: *const iovec, count: c_int) -> ssize_t, else -1;
         fn writev(descriptor: c_int, parts: *const iovec, count: c_int) -> ssize_t, else -1;
         fn preadv(descriptor: c_int, parts: *const iovec, count: c_int, offset: off_t) -> ssize_t, else -1;
-        fn preadv64(descriptor: c_int, parts: *const iovec, count: c_int, offset: off_t) -> ssize_t, else -1;
         fn pwritev(descriptor: c_int, parts: *const iovec, count: c_int, offset: off_t) -> ssize_t, else -1;
-        fn pwritev64(descriptor: c_int, parts: *const iovec, count: c_int, offset: off_t) -> ssize_t, else -1;
         fn preadv2(descriptor: c_int, parts: *const iovec, count: c_int, offset: off_t, flags: c_int) -> ssize_t, else -1;
-        fn preadv64v2(descriptor: c_int, parts: *const iovec, count: c_int, offset: off_t, flags: c_int) -> ssize_t, else -1;
         fn pwritev2(descriptor: c_int, parts: *const iovec, count: c_int, offset: off_t, flags: c_int) -> ssize_t, else -1;
-        fn pwritev64v2(descriptor: c_int, parts: *const iovec, count: c_int, offset: off_t, flags: c_int) -> ssize_t, else -1;
     }
 }
 
-fn aligned<T>(buffer: *const T) -> bool {
+pub(super) fn aligned<T>(buffer: *const T) -> bool {
     buffer.addr().is_multiple_of(8)
 }
 
@@ -64,7 +58,7 @@ named! {
 }
 named! {
     /// `pread(2)`.
-    fn [pread pread64](descriptor: c_int, buffer: *mut c_void, asked: usize, offset: off_t, site: usize) -> ssize_t, real => {
+    fn [pread](descriptor: c_int, buffer: *mut c_void, asked: usize, offset: off_t, site: usize) -> ssize_t, real => {
         let call = Call::begin(Function::Pread, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(descriptor, buffer, asked, offset) };
@@ -97,7 +91,7 @@ named! {
 }
 named! {
     /// `pwrite(2)`.
-    fn [pwrite pwrite64](descriptor: c_int, buffer: *const c_void, asked: usize, offset: off_t, site: usize) -> ssize_t, real => {
+    fn [pwrite](descriptor: c_int, buffer: *const c_void, asked: usize, offset: off_t, site: usize) -> ssize_t, real => {
         let call = Call::begin(Function::Pwrite, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(descriptor, buffer, asked, offset) };
@@ -109,7 +103,7 @@ named! {
 
 /// Bytes a vectored call asks for, and whether all its parts are aligned. Looked at after the real
 /// call has accepted them; of a call that failed nothing is looked at.
-fn parts(parts: *const iovec, count: c_int, done: ssize_t) -> (usize, bool) {
+pub(super) fn parts(parts: *const iovec, count: c_int, done: ssize_t) -> (usize, bool) {
     let count = usize::try_from(count).unwrap_or(0);
     if done < 0 || parts.is_null() || count > 1024 {
         return (0, true);
@@ -121,9 +115,14 @@ fn parts(parts: *const iovec, count: c_int, done: ssize_t) -> (usize, bool) {
     })
 }
 
+/// Where a call began that takes −1 for the descriptor's position.
+pub(super) fn explicit(offset: off_t) -> Option<off_t> {
+    (offset != -1).then_some(offset)
+}
+
 /// Ends a vectored call; −1 as an offset means the descriptor's position.
 #[inline(never)]
-fn vectored<const WRITE: bool>(
+pub(super) fn vectored<const WRITE: bool>(
     call: Call,
     descriptor: c_int,
     list: *const iovec,
@@ -157,7 +156,7 @@ named! {
 }
 named! {
     /// `preadv(2)`.
-    fn [preadv preadv64](descriptor: c_int, list: *const iovec, count: c_int, offset: off_t, site: usize) -> ssize_t, real => {
+    fn [preadv](descriptor: c_int, list: *const iovec, count: c_int, offset: off_t, site: usize) -> ssize_t, real => {
         let call = Call::begin(Function::Preadv, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(descriptor, list, count, offset) };
@@ -167,7 +166,7 @@ named! {
 }
 named! {
     /// `pwritev(2)`.
-    fn [pwritev pwritev64](descriptor: c_int, list: *const iovec, count: c_int, offset: off_t, site: usize) -> ssize_t, real => {
+    fn [pwritev](descriptor: c_int, list: *const iovec, count: c_int, offset: off_t, site: usize) -> ssize_t, real => {
         let call = Call::begin(Function::Pwritev, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(descriptor, list, count, offset) };
@@ -177,21 +176,21 @@ named! {
 }
 named! {
     /// `preadv2(2)`; an offset of −1 means the descriptor's position.
-    fn [preadv2 preadv64v2](descriptor: c_int, list: *const iovec, count: c_int, offset: off_t, flags: c_int, site: usize) -> ssize_t, real => {
+    fn [preadv2](descriptor: c_int, list: *const iovec, count: c_int, offset: off_t, flags: c_int, site: usize) -> ssize_t, real => {
         let call = Call::begin(Function::Preadv2, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(descriptor, list, count, offset, flags) };
-        vectored::<false>(call, descriptor, list, count, (offset != -1).then_some(offset), done);
+        vectored::<false>(call, descriptor, list, count, explicit(offset), done);
         done
     }
 }
 named! {
     /// `pwritev2(2)`; an offset of −1 means the descriptor's position.
-    fn [pwritev2 pwritev64v2](descriptor: c_int, list: *const iovec, count: c_int, offset: off_t, flags: c_int, site: usize) -> ssize_t, real => {
+    fn [pwritev2](descriptor: c_int, list: *const iovec, count: c_int, offset: off_t, flags: c_int, site: usize) -> ssize_t, real => {
         let call = Call::begin(Function::Pwritev2, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(descriptor, list, count, offset, flags) };
-        vectored::<true>(call, descriptor, list, count, (offset != -1).then_some(offset), done);
+        vectored::<true>(call, descriptor, list, count, explicit(offset), done);
         done
     }
 }

@@ -12,15 +12,13 @@ mod real {
 
     crate::real! {
         fn longjmp(to: *mut c_void, value: c_int) -> (), else ();
-        fn _longjmp(to: *mut c_void, value: c_int) -> (), else ();
-        fn siglongjmp(to: *mut c_void, value: c_int) -> (), else ();
         fn __longjmp_chk(to: *mut c_void, value: c_int) -> (), else ();
     }
 }
 
 named! {
     /// `longjmp(3)`. It is no I/O: no event, no count.
-    fn [longjmp _longjmp siglongjmp __longjmp_chk](to: *mut c_void, value: c_int, _site: usize) -> (), real => {
+    fn [longjmp __longjmp_chk](to: *mut c_void, value: c_int, _site: usize) -> (), real => {
         tls::slot().busy.set(0);
         // SAFETY: the caller's contract is the real function's. It does not return.
         unsafe { real(to, value) };

@@ -9,45 +9,50 @@ use netra_event::{Function, NO_OFFSET};
 
 use super::posix::named;
 use crate::call::Call;
+use crate::got::{Family, Row};
 
 /// The functions behind the hooks.
 mod real {
     use super::*;
 
     crate::real! {
-        fn mmap(at: *mut c_void, bytes: usize, access: c_int, flags: c_int, descriptor: c_int, offset: off_t) -> *mut c_void, else libc::MAP_FAILED;
-        fn mmap64(at: *mut c_void, bytes: usize, access: c_int, flags: c_int, descriptor: c_int, offset: off_t) -> *mut c_void, else libc::MAP_FAILED;
         fn msync(at: *mut c_void, bytes: usize, flags: c_int) -> c_int, else -1;
     }
 }
 
-/// Hooks of `mmap`. All six registers are arguments: there is no call site.
-macro_rules! mapping {
-    ($($name:ident)*) => {$(
-        #[doc = concat!("`", stringify!($name), "(2)`. Anonymous memory passes by.")]
-        ///
-        /// # Safety
-        /// The caller keeps the contract of the C function; every argument goes on untouched.
-        pub unsafe extern "C" fn $name(at: *mut c_void, bytes: usize, access: c_int, flags: c_int, descriptor: c_int, offset: off_t) -> *mut c_void {
-            if flags & libc::MAP_ANONYMOUS != 0 {
-                // Allocators live of it: nothing is looked at.
-                // SAFETY: the caller's contract is the real function's.
-                return unsafe { real::$name(at, bytes, access, flags, descriptor, offset) };
-            }
-            let call = Call::begin(Function::Mmap, 0);
-            // SAFETY: the caller's contract is the real function's.
-            let place = unsafe { real::$name(at, bytes, access, flags, descriptor, offset) };
-            let done = if place == libc::MAP_FAILED { -1 } else { 0 };
-            call.on_descriptor(descriptor, done, (offset, bytes as u64), |shard, ended| {
-                shard.add::<{ posix::MMAPS }>(1);
-                shard.add::<{ posix::BYTES_MAPPED }>(bytes as u64);
-                shard.add::<{ posix::META_TIME }>(ended.took());
-            });
-            place
-        }
-    )*};
+/// The names of `mmap`: not exported, because other libraries write over the code of the function that they
+/// find under its name.
+pub static FAMILY: Family = Family {
+    mark: c"mmap",
+    prefix: b"mmap",
+    rows: &[Row::mapping("mmap", map as *const ()), Row::mapping("mmap64", map as *const ())],
+};
+
+crate::slot_hook! {
+    /// `mmap(2)` of a file: anonymous memory has passed by already.
+    fn map(at: *mut c_void, bytes: usize, access: c_int, flags: c_int, descriptor: c_int, offset: off_t) -> *mut c_void, real, taken => {
+        let call = Call::begin(Function::Mmap, taken.site);
+        // SAFETY: the caller's contract is the real function's.
+        let place = unsafe { real(at, bytes, access, flags, descriptor, offset) };
+        mapped(call, descriptor, (offset, bytes), place);
+        place
+    }
 }
-mapping! { mmap mmap64 }
+
+/// Ends a mapping of a file.
+pub(super) fn mapped(
+    call: Call,
+    descriptor: c_int,
+    (offset, bytes): (off_t, usize),
+    place: *mut c_void,
+) {
+    let done = if place == libc::MAP_FAILED { -1 } else { 0 };
+    call.on_descriptor(descriptor, done, (offset, bytes as u64), |shard, ended| {
+        shard.add::<{ posix::MMAPS }>(1);
+        shard.add::<{ posix::BYTES_MAPPED }>(bytes as u64);
+        shard.add::<{ posix::META_TIME }>(ended.took());
+    });
+}
 
 named! {
     /// `msync(2)`: which file the memory belongs to is not known here.
@@ -55,9 +60,14 @@ named! {
         let call = Call::begin(Function::Msync, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(at, bytes, flags) };
-        if let Some(ended) = call.end() {
-            ended.alone(NO_OFFSET, bytes as u64);
-        }
+        written_back(call, bytes);
         done
+    }
+}
+
+/// Ends an `msync`.
+pub(super) fn written_back(call: Call, bytes: usize) {
+    if let Some(ended) = call.end() {
+        ended.alone(NO_OFFSET, bytes as u64);
     }
 }

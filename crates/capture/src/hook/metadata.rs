@@ -45,7 +45,6 @@ macro_rules! on_path {
 on_path! {
     access = Access(path: *const c_char, mode: c_int) -> c_int, at libc::AT_FDCWD, path;
     euidaccess = Access(path: *const c_char, mode: c_int) -> c_int, at libc::AT_FDCWD, path;
-    eaccess = Access(path: *const c_char, mode: c_int) -> c_int, at libc::AT_FDCWD, path;
     faccessat = Faccessat(directory: c_int, path: *const c_char, mode: c_int, flags: c_int) -> c_int, at directory, path;
     unlink = Unlink(path: *const c_char) -> c_int, at libc::AT_FDCWD, path;
     unlinkat = Unlinkat(directory: c_int, path: *const c_char, flags: c_int) -> c_int, at directory, path;
@@ -73,11 +72,8 @@ on_path! {
     utimes = Utimes(path: *const c_char, times: *const c_void) -> c_int, at libc::AT_FDCWD, path;
     lutimes = Utimes(path: *const c_char, times: *const c_void) -> c_int, at libc::AT_FDCWD, path;
     truncate = Truncate(path: *const c_char, length: off_t) -> c_int, at libc::AT_FDCWD, path;
-    truncate64 = Truncate(path: *const c_char, length: off_t) -> c_int, at libc::AT_FDCWD, path;
     statfs = Statfs(path: *const c_char, into: *mut c_void) -> c_int, at libc::AT_FDCWD, path;
-    statfs64 = Statfs(path: *const c_char, into: *mut c_void) -> c_int, at libc::AT_FDCWD, path;
     statvfs = Statvfs(path: *const c_char, into: *mut c_void) -> c_int, at libc::AT_FDCWD, path;
-    statvfs64 = Statvfs(path: *const c_char, into: *mut c_void) -> c_int, at libc::AT_FDCWD, path;
 }
 
 /// Calls on a descriptor: the row gives what stands in the event as offset and length.
@@ -106,9 +102,7 @@ macro_rules! on_descriptor {
 
 on_descriptor! {
     ftruncate = Ftruncate(length: off_t) -> c_int, length, 0;
-    ftruncate64 = Ftruncate(length: off_t) -> c_int, length, 0;
     fallocate = Fallocate(mode: c_int, offset: off_t, length: off_t) -> c_int, offset, length.cast_unsigned();
-    fallocate64 = Fallocate(mode: c_int, offset: off_t, length: off_t) -> c_int, offset, length.cast_unsigned();
     readahead = Readahead(offset: off_t, length: usize) -> ssize_t, offset, length as u64;
     fchmod = Fchmod(mode: c_uint) -> c_int, NO_OFFSET, 0;
     fchown = Fchown(user: c_uint, group: c_uint) -> c_int, NO_OFFSET, 0;
@@ -116,11 +110,8 @@ on_descriptor! {
     futimes = Utimes(times: *const c_void) -> c_int, NO_OFFSET, 0;
     flock = Flock(operation: c_int) -> c_int, NO_OFFSET, 0;
     lockf = Lockf(command: c_int, length: off_t) -> c_int, NO_OFFSET, length.cast_unsigned();
-    lockf64 = Lockf(command: c_int, length: off_t) -> c_int, NO_OFFSET, length.cast_unsigned();
     fstatfs = Fstatfs(into: *mut c_void) -> c_int, NO_OFFSET, 0;
-    fstatfs64 = Fstatfs(into: *mut c_void) -> c_int, NO_OFFSET, 0;
     fstatvfs = Fstatvfs(into: *mut c_void) -> c_int, NO_OFFSET, 0;
-    fstatvfs64 = Fstatvfs(into: *mut c_void) -> c_int, NO_OFFSET, 0;
     syncfs = Syncfs() -> c_int, NO_OFFSET, 0;
     sync_file_range = SyncFileRange(offset: off_t, length: off_t, flags: c_uint) -> c_int, offset, length.cast_unsigned();
     ioctl = Ioctl(request: usize, argument: usize) -> c_int, NO_OFFSET, request as u64;
@@ -155,7 +146,13 @@ returns_error! {
     posix_fallocate = PosixFallocate();
     posix_fallocate64 = PosixFallocate();
     posix_fadvise = PosixFadvise(advice: c_int);
-    posix_fadvise64 = PosixFadvise(advice: c_int);
+}
+
+/// Ends a call on no file that is known.
+pub(super) fn finished(call: Call) {
+    if let Some(ended) = call.end() {
+        ended.alone(NO_OFFSET, 0);
+    }
 }
 
 /// Directories are read through a handle that is libc's: calls are counted, files are not known.
@@ -175,9 +172,7 @@ macro_rules! alone {
                 let call = Call::begin(Function::$function, site);
                 // SAFETY: the caller's contract is the real function's.
                 let done = unsafe { real_alone::$name($($arg),*) };
-                if let Some(ended) = call.end() {
-                    ended.alone(NO_OFFSET, 0);
-                }
+                finished(call);
                 done
             }
         )*
@@ -186,7 +181,6 @@ macro_rules! alone {
 
 alone! {
     readdir = Readdir(folder: *mut c_void) -> *mut c_void, else core::ptr::null_mut();
-    readdir64 = Readdir(folder: *mut c_void) -> *mut c_void, else core::ptr::null_mut();
     fdopendir = Fdopendir(descriptor: c_int) -> *mut c_void, else core::ptr::null_mut();
     sync = Sync() -> (), else ();
 }

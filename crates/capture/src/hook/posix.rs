@@ -20,25 +20,20 @@ mod real {
 
     crate::real! {
         fn open(path: *const c_char, flags: c_int, mode: c_uint) -> c_int, else -1;
-        fn open64(path: *const c_char, flags: c_int, mode: c_uint) -> c_int, else -1;
         fn __open_2(path: *const c_char, flags: c_int) -> c_int, else -1;
         fn __open64_2(path: *const c_char, flags: c_int) -> c_int, else -1;
         fn openat(directory: c_int, path: *const c_char, flags: c_int, mode: c_uint) -> c_int, else -1;
-        fn openat64(directory: c_int, path: *const c_char, flags: c_int, mode: c_uint) -> c_int, else -1;
         fn __openat_2(directory: c_int, path: *const c_char, flags: c_int) -> c_int, else -1;
         fn __openat64_2(directory: c_int, path: *const c_char, flags: c_int) -> c_int, else -1;
         fn creat(path: *const c_char, mode: c_uint) -> c_int, else -1;
-        fn creat64(path: *const c_char, mode: c_uint) -> c_int, else -1;
         fn close(descriptor: c_int) -> c_int, else -1;
         fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int, else -1;
         fn closefrom(first: c_int) -> (), else ();
         fn lseek(descriptor: c_int, offset: off_t, whence: c_int) -> off_t, else -1;
-        fn lseek64(descriptor: c_int, offset: off_t, whence: c_int) -> off_t, else -1;
         fn dup(descriptor: c_int) -> c_int, else -1;
         fn dup2(descriptor: c_int, to: c_int) -> c_int, else -1;
         fn dup3(descriptor: c_int, to: c_int, flags: c_int) -> c_int, else -1;
         fn fcntl(descriptor: c_int, command: c_int, argument: usize) -> c_int, else -1;
-        fn fcntl64(descriptor: c_int, command: c_int, argument: usize) -> c_int, else -1;
         fn fsync(descriptor: c_int) -> c_int, else -1;
         fn fdatasync(descriptor: c_int) -> c_int, else -1;
     }
@@ -62,14 +57,17 @@ macro_rules! named {
 }
 pub(super) use named;
 
+/// The flags that `creat` stands for.
+pub(super) const CREAT: c_int = libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC;
+
 /// Whether an open looks at its mode.
-fn given_mode(flags: c_int, mode: c_uint) -> c_uint {
+pub(super) fn given_mode(flags: c_int, mode: c_uint) -> c_uint {
     if flags & libc::O_CREAT != 0 || flags & libc::O_TMPFILE == libc::O_TMPFILE { mode } else { 0 }
 }
 
 named! {
     /// `open(2)`.
-    fn [open open64](path: *const c_char, flags: c_int, mode: c_uint, site: usize) -> c_int, real => {
+    fn [open](path: *const c_char, flags: c_int, mode: c_uint, site: usize) -> c_int, real => {
         let call = Call::begin(Function::Open, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(path, flags, mode) };
@@ -90,7 +88,7 @@ named! {
 }
 named! {
     /// `openat(2)`.
-    fn [openat openat64](directory: c_int, path: *const c_char, flags: c_int, mode: c_uint, site: usize) -> c_int, real => {
+    fn [openat](directory: c_int, path: *const c_char, flags: c_int, mode: c_uint, site: usize) -> c_int, real => {
         let call = Call::begin(Function::Openat, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(directory, path, flags, mode) };
@@ -111,12 +109,11 @@ named! {
 }
 named! {
     /// `creat(2)`.
-    fn [creat creat64](path: *const c_char, mode: c_uint, site: usize) -> c_int, real => {
+    fn [creat](path: *const c_char, mode: c_uint, site: usize) -> c_int, real => {
         let call = Call::begin(Function::Creat, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(path, mode) };
-        let flags = libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC;
-        call.opened(&Opening { directory: libc::AT_FDCWD, path, flags, mode }, done);
+        call.opened(&Opening { directory: libc::AT_FDCWD, path, flags: CREAT, mode }, done);
         done
     }
 }
@@ -134,19 +131,30 @@ named! {
 named! {
     /// `close_range(2)`.
     fn [close_range](first: c_uint, last: c_uint, flags: c_int, site: usize) -> c_int, real => {
-        const CLOEXEC: c_int = 4;
         let call = Call::begin(Function::CloseRange, site);
-        if flags & CLOEXEC == 0 {
-            Call::detach_range(first, last);
-        }
+        before_range(first, last, flags);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(first, last, flags) };
-        if let Some(ended) = call.end_quietly() {
-            ended.alone(i64::from(first), u64::from(last));
-        }
+        closed_range(call, first, last);
         done
     }
 }
+
+/// What a `close_range` is about to close is no longer followed.
+pub(super) fn before_range(first: c_uint, last: c_uint, flags: c_int) {
+    const CLOEXEC: c_int = 4;
+    if flags & CLOEXEC == 0 {
+        Call::detach_range(first, last);
+    }
+}
+
+/// Ends a `close_range`.
+pub(super) fn closed_range(call: Call, first: c_uint, last: c_uint) {
+    if let Some(ended) = call.end_quietly() {
+        ended.alone(i64::from(first), u64::from(last));
+    }
+}
+
 named! {
     /// `closefrom(3)`.
     fn [closefrom](first: c_int, site: usize) -> (), real => {
@@ -161,20 +169,25 @@ named! {
 }
 named! {
     /// `lseek(2)`.
-    fn [lseek lseek64](descriptor: c_int, offset: off_t, whence: c_int, site: usize) -> off_t, real => {
+    fn [lseek](descriptor: c_int, offset: off_t, whence: c_int, site: usize) -> off_t, real => {
         let call = Call::begin(Function::Lseek, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(descriptor, offset, whence) };
-        let whence = u64::from(whence.cast_unsigned());
-        let at = if done < 0 { offset } else { done };
-        call.on_descriptor(descriptor, done, (at, whence), |shard, ended| {
-            if let Some(open) = files::tracked(descriptor) {
-                open.seek(done.cast_unsigned());
-            }
-            meta::<{ posix::SEEKS }>(shard, ended);
-        });
+        sought(call, descriptor, (offset, whence), done);
         done
     }
+}
+
+/// Ends a seek.
+pub(super) fn sought(call: Call, descriptor: c_int, (offset, whence): (off_t, c_int), done: off_t) {
+    let whence = u64::from(whence.cast_unsigned());
+    let at = if done < 0 { offset } else { done };
+    call.on_descriptor(descriptor, done, (at, whence), |shard, ended| {
+        if let Some(open) = files::tracked(descriptor) {
+            open.seek(done.cast_unsigned());
+        }
+        meta::<{ posix::SEEKS }>(shard, ended);
+    });
 }
 
 /// Counts a call and its time among those that move no data.
@@ -184,7 +197,7 @@ pub(super) fn meta<const AT: usize>(shard: &Shard, ended: &Ended) {
 }
 
 /// Ends a call that made `to` from `from`.
-fn duplicated(call: Call, from: c_int, to: c_int, same: bool) {
+pub(super) fn duplicated(call: Call, from: c_int, to: c_int, same: bool) {
     if to >= 0 && !same {
         Call::duplicate(from, to);
     }
@@ -227,32 +240,46 @@ named! {
 }
 named! {
     /// `fcntl(2)`: duplicates and status flags matter here.
-    fn [fcntl fcntl64](descriptor: c_int, command: c_int, argument: usize, site: usize) -> c_int, real => {
+    fn [fcntl](descriptor: c_int, command: c_int, argument: usize, site: usize) -> c_int, real => {
         let call = Call::begin(Function::Fcntl, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(descriptor, command, argument) };
-        if matches!(command, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) {
-            duplicated(call, descriptor, done, false);
-            return done;
-        }
-        let about = (i64::from(command), 0);
-        call.on_descriptor(descriptor, i64::from(done), about, |_, _| {
-            if command == libc::F_SETFL && let Some(open) = files::tracked(descriptor) {
-                // The flags are an int in the low half of the argument.
-                open.set_flags(argument as c_int);
-            }
-        });
+        controlled(call, descriptor, (command, argument), done);
         done
     }
 }
 
-/// Counts a sync as Darshan does: its time belongs to writing.
-fn synced<const AT: usize>(call: Call, descriptor: c_int, done: c_int) {
-    const TIME: usize = posix::WRITE + netra_event::segment::shard::direction::TIME;
-    call.on_descriptor(descriptor, i64::from(done), (NO_OFFSET, 0), |shard, ended| {
-        shard.add::<AT>(1);
-        shard.add::<TIME>(ended.took());
+/// Ends an `fcntl`.
+pub(super) fn controlled(
+    call: Call,
+    descriptor: c_int,
+    (command, argument): (c_int, usize),
+    done: c_int,
+) {
+    if matches!(command, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) {
+        return duplicated(call, descriptor, done, false);
+    }
+    let about = (i64::from(command), 0);
+    call.on_descriptor(descriptor, i64::from(done), about, |_, _| {
+        if command == libc::F_SETFL
+            && let Some(open) = files::tracked(descriptor)
+        {
+            // The flags are an int in the low half of the argument.
+            open.set_flags(descriptor, argument as c_int);
+        }
     });
+}
+
+/// Counts a sync as Darshan does: its time belongs to writing.
+pub(super) fn synced<const AT: usize>(call: Call, descriptor: c_int, done: c_int) {
+    call.on_descriptor(descriptor, i64::from(done), (NO_OFFSET, 0), flushed::<AT>);
+}
+
+/// Adds a sync to a record.
+pub(super) fn flushed<const AT: usize>(shard: &Shard, ended: &Ended) {
+    const TIME: usize = posix::WRITE + netra_event::segment::shard::direction::TIME;
+    shard.add::<AT>(1);
+    shard.add::<TIME>(ended.took());
 }
 
 named! {
@@ -278,7 +305,7 @@ named! {
 
 impl Call {
     /// Stops following a descriptor that is about to be closed, unless this is a child of vfork.
-    fn detach(descriptor: c_int) -> Behind {
+    pub(super) fn detach(descriptor: c_int) -> Behind {
         if crate::tls::slot().borrowed.get() != 0 {
             Behind::Ignored
         } else {

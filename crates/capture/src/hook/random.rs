@@ -45,7 +45,7 @@ mod real {
 }
 
 /// Ends a call that gave `done` bytes.
-fn given(call: Call, asked: usize, done: ssize_t) {
+pub(super) fn given(call: Call, asked: usize, done: ssize_t) {
     let errno = libc_real::errno();
     let Some(ended) = call.end() else { return };
     if !SETTINGS.records(&RANDOM) {

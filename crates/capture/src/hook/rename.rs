@@ -26,13 +26,13 @@ mod real {
 
 /// A name and what it is relative to.
 #[derive(Clone, Copy)]
-struct At(c_int, *const c_char);
+pub(super) struct At(pub(super) c_int, pub(super) *const c_char);
 
 /// Ends a rename.
 ///
 /// # Safety
 /// The names are those of the real call.
-unsafe fn renamed(call: Call, old: At, new: At, done: c_int) {
+pub(super) unsafe fn renamed(call: Call, old: At, new: At, done: c_int) {
     let errno = libc_real::errno();
     let Some(ended) = call.end() else { return };
     let number = |At(directory, path): At| {

@@ -15,21 +15,13 @@ mod real {
 
     crate::real! {
         fn stat(path: *const c_char, into: *mut libc::stat) -> c_int, else -1;
-        fn stat64(path: *const c_char, into: *mut libc::stat) -> c_int, else -1;
         fn lstat(path: *const c_char, into: *mut libc::stat) -> c_int, else -1;
-        fn lstat64(path: *const c_char, into: *mut libc::stat) -> c_int, else -1;
         fn fstat(descriptor: c_int, into: *mut libc::stat) -> c_int, else -1;
-        fn fstat64(descriptor: c_int, into: *mut libc::stat) -> c_int, else -1;
         fn fstatat(directory: c_int, path: *const c_char, into: *mut libc::stat, flags: c_int) -> c_int, else -1;
-        fn fstatat64(directory: c_int, path: *const c_char, into: *mut libc::stat, flags: c_int) -> c_int, else -1;
         fn __xstat(version: c_int, path: *const c_char, into: *mut libc::stat) -> c_int, else -1;
-        fn __xstat64(version: c_int, path: *const c_char, into: *mut libc::stat) -> c_int, else -1;
         fn __lxstat(version: c_int, path: *const c_char, into: *mut libc::stat) -> c_int, else -1;
-        fn __lxstat64(version: c_int, path: *const c_char, into: *mut libc::stat) -> c_int, else -1;
         fn __fxstat(version: c_int, descriptor: c_int, into: *mut libc::stat) -> c_int, else -1;
-        fn __fxstat64(version: c_int, descriptor: c_int, into: *mut libc::stat) -> c_int, else -1;
         fn __fxstatat(version: c_int, directory: c_int, path: *const c_char, into: *mut libc::stat, flags: c_int) -> c_int, else -1;
-        fn __fxstatat64(version: c_int, directory: c_int, path: *const c_char, into: *mut libc::stat, flags: c_int) -> c_int, else -1;
     }
 }
 
@@ -49,7 +41,7 @@ unsafe fn looked_up(shard: &Shard, ended: &Ended, found: *const libc::stat) {
 ///
 /// # Safety
 /// `path` and `into` are those of the real call.
-unsafe fn stat_of(
+pub(super) unsafe fn stat_of(
     call: Call,
     directory: c_int,
     path: *const c_char,
@@ -65,7 +57,7 @@ unsafe fn stat_of(
 }
 
 /// Ends a stat of a descriptor.
-fn stat_at(call: Call, descriptor: c_int, into: *const libc::stat, done: c_int) {
+pub(super) fn stat_at(call: Call, descriptor: c_int, into: *const libc::stat, done: c_int) {
     call.on_descriptor(descriptor, i64::from(done), (NO_OFFSET, 0), |shard, ended| {
         // SAFETY: the call succeeded, so the buffer is filled.
         unsafe { looked_up(shard, ended, into) };
@@ -74,7 +66,7 @@ fn stat_at(call: Call, descriptor: c_int, into: *const libc::stat, done: c_int) 
 
 named! {
     /// `stat(2)`.
-    fn [stat stat64](path: *const c_char, into: *mut libc::stat, site: usize) -> c_int, real => {
+    fn [stat](path: *const c_char, into: *mut libc::stat, site: usize) -> c_int, real => {
         let call = Call::begin(Function::Stat, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(path, into) };
@@ -85,7 +77,7 @@ named! {
 }
 named! {
     /// `lstat(2)`.
-    fn [lstat lstat64](path: *const c_char, into: *mut libc::stat, site: usize) -> c_int, real => {
+    fn [lstat](path: *const c_char, into: *mut libc::stat, site: usize) -> c_int, real => {
         let call = Call::begin(Function::Lstat, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(path, into) };
@@ -96,7 +88,7 @@ named! {
 }
 named! {
     /// `fstat(2)`.
-    fn [fstat fstat64](descriptor: c_int, into: *mut libc::stat, site: usize) -> c_int, real => {
+    fn [fstat](descriptor: c_int, into: *mut libc::stat, site: usize) -> c_int, real => {
         let call = Call::begin(Function::Fstat, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(descriptor, into) };
@@ -109,7 +101,7 @@ named! {
 ///
 /// # Safety
 /// `path` and `into` are those of the real call.
-unsafe fn stat_from(
+pub(super) unsafe fn stat_from(
     call: Call,
     directory: c_int,
     path: *const c_char,
@@ -129,7 +121,7 @@ unsafe fn stat_from(
 
 named! {
     /// `fstatat(2)`.
-    fn [fstatat fstatat64](directory: c_int, path: *const c_char, into: *mut libc::stat, flags: c_int, site: usize) -> c_int, real => {
+    fn [fstatat](directory: c_int, path: *const c_char, into: *mut libc::stat, flags: c_int, site: usize) -> c_int, real => {
         let call = Call::begin(Function::Fstatat, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(directory, path, into, flags) };
@@ -140,7 +132,7 @@ named! {
 }
 named! {
     /// `stat(2)` as programs built before glibc 2.33 call it.
-    fn [__xstat __xstat64](version: c_int, path: *const c_char, into: *mut libc::stat, site: usize) -> c_int, real => {
+    fn [__xstat](version: c_int, path: *const c_char, into: *mut libc::stat, site: usize) -> c_int, real => {
         let call = Call::begin(Function::Stat, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(version, path, into) };
@@ -151,7 +143,7 @@ named! {
 }
 named! {
     /// `lstat(2)` as programs built before glibc 2.33 call it.
-    fn [__lxstat __lxstat64](version: c_int, path: *const c_char, into: *mut libc::stat, site: usize) -> c_int, real => {
+    fn [__lxstat](version: c_int, path: *const c_char, into: *mut libc::stat, site: usize) -> c_int, real => {
         let call = Call::begin(Function::Lstat, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(version, path, into) };
@@ -162,7 +154,7 @@ named! {
 }
 named! {
     /// `fstat(2)` as programs built before glibc 2.33 call it.
-    fn [__fxstat __fxstat64](version: c_int, descriptor: c_int, into: *mut libc::stat, site: usize) -> c_int, real => {
+    fn [__fxstat](version: c_int, descriptor: c_int, into: *mut libc::stat, site: usize) -> c_int, real => {
         let call = Call::begin(Function::Fstat, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(version, descriptor, into) };
@@ -172,7 +164,7 @@ named! {
 }
 named! {
     /// `fstatat(2)` as programs built before glibc 2.33 call it.
-    fn [__fxstatat __fxstatat64](version: c_int, directory: c_int, path: *const c_char, into: *mut libc::stat, flags: c_int, site: usize) -> c_int, real => {
+    fn [__fxstatat](version: c_int, directory: c_int, path: *const c_char, into: *mut libc::stat, flags: c_int, site: usize) -> c_int, real => {
         let call = Call::begin(Function::Fstatat, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(version, directory, path, into, flags) };

@@ -14,13 +14,9 @@ mod real {
 
     crate::real! {
         fn mkstemp(template: *mut c_char) -> c_int, else -1;
-        fn mkstemp64(template: *mut c_char) -> c_int, else -1;
         fn mkostemp(template: *mut c_char, flags: c_int) -> c_int, else -1;
-        fn mkostemp64(template: *mut c_char, flags: c_int) -> c_int, else -1;
         fn mkstemps(template: *mut c_char, suffix: c_int) -> c_int, else -1;
-        fn mkstemps64(template: *mut c_char, suffix: c_int) -> c_int, else -1;
         fn mkostemps(template: *mut c_char, suffix: c_int, flags: c_int) -> c_int, else -1;
-        fn mkostemps64(template: *mut c_char, suffix: c_int, flags: c_int) -> c_int, else -1;
         fn memfd_create(name: *const c_char, flags: c_uint) -> c_int, else -1;
         fn open_by_handle_at(mount: c_int, handle: *mut c_void, flags: c_int) -> c_int, else -1;
         fn shm_open(name: *const c_char, flags: c_int, mode: c_uint) -> c_int, else -1;
@@ -28,13 +24,13 @@ mod real {
 }
 
 /// Ends an open of the file whose name now stands in `path`; null where only the kernel knows it.
-fn made(call: Call, path: *const c_char, flags: c_int, descriptor: c_int) {
+pub(super) fn made(call: Call, path: *const c_char, flags: c_int, descriptor: c_int) {
     call.opened(&Opening { directory: libc::AT_FDCWD, path, flags, mode: 0 }, descriptor);
 }
 
 named! {
     /// `mkstemp(3)`.
-    fn [mkstemp mkstemp64](template: *mut c_char, site: usize) -> c_int, real => {
+    fn [mkstemp](template: *mut c_char, site: usize) -> c_int, real => {
         let call = Call::begin(Function::Mkstemp, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(template) };
@@ -44,7 +40,7 @@ named! {
 }
 named! {
     /// `mkostemp(3)`.
-    fn [mkostemp mkostemp64](template: *mut c_char, flags: c_int, site: usize) -> c_int, real => {
+    fn [mkostemp](template: *mut c_char, flags: c_int, site: usize) -> c_int, real => {
         let call = Call::begin(Function::Mkostemp, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(template, flags) };
@@ -54,7 +50,7 @@ named! {
 }
 named! {
     /// `mkstemps(3)`.
-    fn [mkstemps mkstemps64](template: *mut c_char, suffix: c_int, site: usize) -> c_int, real => {
+    fn [mkstemps](template: *mut c_char, suffix: c_int, site: usize) -> c_int, real => {
         let call = Call::begin(Function::Mkstemps, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(template, suffix) };
@@ -64,7 +60,7 @@ named! {
 }
 named! {
     /// `mkostemps(3)`.
-    fn [mkostemps mkostemps64](template: *mut c_char, suffix: c_int, flags: c_int, site: usize) -> c_int, real => {
+    fn [mkostemps](template: *mut c_char, suffix: c_int, flags: c_int, site: usize) -> c_int, real => {
         let call = Call::begin(Function::Mkostemps, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(template, suffix, flags) };

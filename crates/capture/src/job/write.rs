@@ -37,7 +37,7 @@ type Each = [u64; PARTS];
 /// Bytes of each of the buffers: for streams, for gathering, for what another rank hands over.
 const BUFFER: usize = 64 << 10;
 
-/// Messages of the last step: here are bytes; done.
+/// Messages of the last step: here are bytes; done (whether all was written, the marks of the blocks).
 const BYTES: u64 = 1;
 const DONE: u64 = 2;
 
@@ -71,13 +71,16 @@ impl Member {
         };
         let (streams, rest) = buffers.as_bytes().split_at_mut_checked(BUFFER)?;
         let (gathered, handed) = rest.split_at_mut_checked(BUFFER)?;
-        let mut done = self.put(made, block.as_ref()?, &places, &mut storage, (streams, gathered));
-        done &= self.serve(&mut storage, handed)?;
+        let buffers = (streams, gathered);
+        let put = self.put(made, block.as_ref()?, &places, &mut storage, buffers);
+        let below = self.serve(&mut storage, handed)?;
         drop(storage);
+        let mut written = Written { done: put.is_some(), heads: put.unwrap_or(0) };
+        written.add(below);
         if let Some(target) = target {
-            done &= finish(target, made, &sums, &places, self.tree.size);
+            written.done &= finish(target, made, &sums, &places, (self.tree.size, written.heads));
         }
-        self.verdict(done)
+        self.verdict(written)
     }
 
     /// How long this rank's parts are.
@@ -128,7 +131,7 @@ impl Member {
         (go != 0).then_some((all, *places))
     }
 
-    /// Writes this rank's parts; false if that fails.
+    /// Writes this rank's parts; gives the mark of its block, nothing if that fails.
     fn put(
         &self,
         made: &mut Made,
@@ -136,30 +139,31 @@ impl Member {
         places: &Each,
         storage: &mut dyn Storage,
         (streams, gathered): (&mut [u8], &mut [u8]),
-    ) -> bool {
+    ) -> Option<u32> {
         let root = self.tree.rank == 0;
         for (part, &place) in places.iter().enumerate().take(BLOCK) {
             let pieces = pieces(made, part, root);
             let mut sink = Gather::new(storage, place, gathered);
             if encode::stream(&pieces, &mut sink, streams).is_err() || !sink.flush() {
-                return false;
+                return None;
             }
         }
         if root {
             let mut sink = Gather::new(storage, SIZE as u64, gathered);
             let job = job(made);
             if encode::stream(&[job], &mut sink, streams).is_err() || !sink.flush() {
-                return false;
+                return None;
             }
         }
         let mut sink = Gather::new(storage, places[BLOCK], gathered);
-        block.write(&mut sink, streams).is_ok() && sink.flush()
+        let head = block.write(&mut sink, streams).ok()?;
+        sink.flush().then(|| head.mark(places[BLOCK]))
     }
 
-    /// Takes over what the ranks below cannot write themselves; none if one of them is gone, false if one
-    /// of them failed.
-    fn serve(&self, storage: &mut dyn Storage, buffer: &mut [u8]) -> Option<bool> {
-        let mut done = true;
+    /// Takes over what the ranks below cannot write themselves, and says how that went; none if one of them is
+    /// gone.
+    fn serve(&self, storage: &mut dyn Storage, buffer: &mut [u8]) -> Option<Written> {
+        let mut written = Written { done: true, heads: 0 };
         for child in self.tree.children() {
             loop {
                 let mut words = [0; 4];
@@ -167,28 +171,44 @@ impl Member {
                 let [mark, kind, at, length] = words;
                 (mark == MARK).then_some(())?;
                 if kind == DONE {
-                    done &= at != 0;
+                    let heads = u32::try_from(length).ok()?;
+                    written.add(Written { done: at != 0, heads });
                     break;
                 }
                 let bytes = buffer.get_mut(..usize::try_from(length).ok()?)?;
                 self.post.receive(child, bytes, LATER)?;
-                done &= storage.store(bytes, at);
+                written.done &= storage.store(bytes, at);
             }
         }
-        Some(done)
+        Some(written)
     }
 
     /// Tells the rank above whether this tree has written, and those below whether there is a log.
-    fn verdict(&self, done: bool) -> Option<()> {
+    fn verdict(&self, Written { done, heads }: Written) -> Option<()> {
         let mut words = [MARK, u64::from(done)];
         if let Some(parent) = self.tree.parent() {
-            self.post.send_words(parent, &[MARK, DONE, u64::from(done), 0], LATER)?;
+            let message = [MARK, DONE, u64::from(done), u64::from(heads)];
+            self.post.send_words(parent, &message, LATER)?;
             self.post.receive_words(parent, &mut words, LATER)?;
         }
         for child in self.tree.children().rev() {
             self.post.send_words(child, &words, LATER)?;
         }
         (words == [MARK, 1]).then_some(())
+    }
+}
+
+/// How writing went in a tree of ranks.
+struct Written {
+    done: bool,
+    /// The sum of the marks of their blocks, for the seal of the log.
+    heads: u32,
+}
+
+impl Written {
+    fn add(&mut self, other: Written) {
+        self.done &= other.done;
+        self.heads = self.heads.wrapping_add(other.heads);
     }
 }
 
@@ -272,7 +292,13 @@ fn first_places(made: &mut Made, lengths: &Each) -> Each {
 }
 
 /// Puts the header and the trailer in their places, and gives the log its name.
-fn finish(target: &mut Target, made: &Made, sums: &Sums, places: &Each, ranks: u32) -> bool {
+fn finish(
+    target: &mut Target,
+    made: &Made,
+    sums: &Sums,
+    places: &Each,
+    (ranks, heads): (u32, u32),
+) -> bool {
     let mut header = Header::new(Compression::Zlib);
     header.partial = sums.partial;
     let mut extents =
@@ -288,8 +314,11 @@ fn finish(target: &mut Target, made: &Made, sums: &Sums, places: &Each, ranks: u
         }
     }
     let offset = places[BLOCK];
-    let trailer = Trailer { version: layout::VERSION, blocks: ranks, offset };
-    let end = offset.saturating_add(sums.each[BLOCK]);
+    let trailer = Trailer { version: layout::VERSION, blocks: ranks, offset, sealed: true };
+    let length = sums.each[BLOCK];
+    let end = offset.saturating_add(length);
+    header.behind = Extent { offset, length: length.saturating_add(layout::TRAILER as u64) };
+    header.heads = heads;
     let mut file = target.file();
     let written = file.store(&trailer.encode(), end) && file.store(&header.encode(), 0);
     written && file.set_rights(0o400).is_ok() && target.keep().is_ok()

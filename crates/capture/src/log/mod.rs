@@ -8,7 +8,9 @@ use netra_darshan::encode::{self, Options};
 use netra_event::segment::View;
 
 use crate::arena::{ARENA, note};
+use crate::settings::LONGEST_PATH;
 use crate::sys::{self, Refused};
+use crate::text::Text;
 use gather::Gather;
 
 /// Bytes of the buffer between the encoder and the file.
@@ -16,11 +18,11 @@ const BUFFER: usize = 64 << 10;
 /// Bytes gathered before they are written: a small log takes one call.
 const GATHERED: usize = 64 << 10;
 
-/// Writes the log of this process.
+/// Writes the log of this process; where it is.
 ///
 /// # Errors
 /// It could not be written; the segment is then what is left.
-pub fn write() -> Result<(), Refused> {
+pub fn write() -> Result<Text<LONGEST_PATH>, Refused> {
     let bytes = ARENA.whole().ok_or(Refused(libc::ENOENT))?;
     let view = View::new(bytes).map_err(|_| Refused(libc::EINVAL))?;
     let words = encode::needed(&view);
@@ -35,7 +37,7 @@ pub fn write() -> Result<(), Refused> {
         target.discard();
         note(b"the log could not be written");
     }
-    done
+    done.map(|()| target.path())
 }
 
 /// Memory of our own to write the log in. It goes with the process, which ends now: to give it back before

@@ -10,6 +10,8 @@ use crate::text::Text;
 use crate::time;
 
 const DAY: u64 = 86_400;
+/// Images of one process whose logs get names of their own beside the one that was given.
+const IMAGES: u64 = 1000;
 /// Ends the name of a log that is not complete.
 pub(crate) const PARTIAL: &[u8] = b"_partial";
 
@@ -61,6 +63,11 @@ impl Target {
         sys::rename(from, to)
     }
 
+    /// Where it is when it is complete.
+    pub(crate) fn path(&self) -> Text<LONGEST_PATH> {
+        Text::copy(&self.complete)
+    }
+
     /// Where it is while it is not complete.
     pub(crate) fn partial(&self) -> &[u8] {
         self.partial.bytes()
@@ -81,9 +88,17 @@ fn path(view: &View<'_>, folder: &[u8]) -> Result<Text<LONGEST_PATH>, Refused> {
     let mut path = Text::new();
     if !SETTINGS.log_file().is_empty() {
         path.push(SETTINGS.log_file());
+        let given = path.bytes().len();
         // A child or a later image may not write over the log of another.
-        if path.path().is_some_and(|path| sys::metadata(path).is_ok()) {
+        for image in 1..IMAGES {
+            if path.path().is_none_or(|path| sys::metadata(path).is_err()) {
+                break;
+            }
+            path.truncate(given);
             path.push(b".").number(u64::from(view.pid()));
+            if image > 1 {
+                path.push(b".").number(image);
+            }
         }
         return Ok(path);
     }

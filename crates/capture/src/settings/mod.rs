@@ -4,6 +4,8 @@
 
 mod read;
 
+pub(crate) use read::variables;
+
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -30,6 +32,8 @@ pub struct Settings {
     streamed: AtomicU32,
     modules_off: AtomicU32,
     debug: AtomicU32,
+    filters: AtomicU64,
+    preloaded: AtomicU32,
     texts: UnsafeCell<Texts>,
 }
 
@@ -38,6 +42,9 @@ struct Texts {
     log_dir: Text<LONGEST_PATH>,
     log_dir_later: Text<LONGEST_PATH>,
     log_file: Text<LONGEST_PATH>,
+    roll: Text<LONGEST_PATH>,
+    only: Text<1024>,
+    except: Text<1024>,
     segment_dir: Text<LONGEST_PATH>,
     job: Text<128>,
     exclude: Text<1024>,
@@ -47,6 +54,8 @@ struct Texts {
     /// `TMPDIR`.
     temporary: Text<LONGEST_PATH>,
     user: Text<64>,
+    /// PMIx's name of the job.
+    namespace: Text<128>,
     /// A file of the site's that describes the platform.
     platform: Text<LONGEST_PATH>,
     /// What the scheduler says of the allocation, lines `key=value`.
@@ -68,6 +77,8 @@ pub struct Launch {
     pub scheduler: &'static str,
     /// Number of the step.
     pub step: u64,
+    /// Whether a launcher that speaks PMI told the rank.
+    pub is_by_pmi: bool,
 }
 
 // SAFETY: `texts` is written by `read`, which runs once, before other threads can come here
@@ -90,10 +101,15 @@ impl Settings {
             streamed: AtomicU32::new(0),
             modules_off: AtomicU32::new(0),
             debug: AtomicU32::new(0),
+            filters: AtomicU64::new(0),
+            preloaded: AtomicU32::new(0),
             texts: UnsafeCell::new(Texts {
                 log_dir: Text::new(),
                 log_dir_later: Text::new(),
                 log_file: Text::new(),
+                roll: Text::new(),
+                only: Text::new(),
+                except: Text::new(),
                 segment_dir: Text::new(),
                 job: Text::new(),
                 exclude: Text::new(),
@@ -101,9 +117,17 @@ impl Settings {
                 data_home: Text::new(),
                 temporary: Text::new(),
                 user: Text::new(),
+                namespace: Text::new(),
                 platform: Text::new(),
                 allocation: Text::new(),
-                launch: Launch { rank: None, nprocs: None, job_id: None, scheduler: "", step: 0 },
+                launch: Launch {
+                    rank: None,
+                    nprocs: None,
+                    job_id: None,
+                    scheduler: "",
+                    step: 0,
+                    is_by_pmi: false,
+                },
                 notes: Text::new(),
             }),
         }
@@ -187,6 +211,12 @@ impl Settings {
         self.debug.load(Ordering::Relaxed) != 0
     }
 
+    /// How many seccomp filters there are of which it is known that netra can work under them.
+    #[must_use]
+    pub fn filters(&self) -> u64 {
+        self.filters.load(Ordering::Relaxed)
+    }
+
     /// Whether the user excludes or includes any paths.
     #[must_use]
     pub fn chooses_paths(&self) -> bool {
@@ -223,6 +253,30 @@ impl Settings {
         self.texts().log_file.bytes()
     }
 
+    /// Whether `LD_PRELOAD` is what put us here.
+    #[must_use]
+    pub fn is_preloaded(&self) -> bool {
+        self.preloaded.load(Ordering::Relaxed) != 0
+    }
+
+    /// The directory of the job's roll, if one is called.
+    #[must_use]
+    pub fn roll(&self) -> &[u8] {
+        self.texts().roll.bytes()
+    }
+
+    /// Patterns of the programs that alone are recorded, which colons separate.
+    #[must_use]
+    pub fn only(&self) -> &[u8] {
+        self.texts().only.bytes()
+    }
+
+    /// Patterns of programs that are not.
+    #[must_use]
+    pub fn except(&self) -> &[u8] {
+        self.texts().except.bytes()
+    }
+
     /// The directory of logs, if it was given.
     #[must_use]
     pub fn log_dir(&self) -> &[u8] {
@@ -241,21 +295,30 @@ impl Settings {
         self.texts().data_home.bytes()
     }
 
+    /// PMIx's name of the job; empty if it has none.
+    #[must_use]
+    pub fn namespace(&self) -> &[u8] {
+        self.texts().namespace.bytes()
+    }
+
     /// The user's name; empty if nothing says so.
     #[must_use]
     pub fn user(&self) -> &[u8] {
         self.texts().user.bytes()
     }
 
-    /// The directory in which the directory of segments lies.
+    /// Directories in which the directory of segments may lie, the one that is wanted first: on another host, or in
+    /// a container, it may not be there.
+    pub fn segment_dirs(&self) -> impl Iterator<Item = &[u8]> {
+        let texts = self.texts();
+        let places = [texts.segment_dir.bytes(), texts.temporary.bytes(), b"/tmp"];
+        places.into_iter().filter(|place| !place.is_empty())
+    }
+
+    /// The first of them.
     #[must_use]
     pub fn segment_dir(&self) -> &[u8] {
-        let texts = self.texts();
-        match (texts.segment_dir.bytes(), texts.temporary.bytes()) {
-            ([], []) => b"/tmp",
-            ([], temporary) => temporary,
-            (given, _) => given,
-        }
+        self.segment_dirs().next().unwrap_or(b"/tmp")
     }
 
     /// Complaints about settings, lines of text.

@@ -7,6 +7,7 @@ use netra_event::Setting;
 
 use super::{LONGEST_PATH, Launch, Settings, Texts};
 use crate::module;
+use crate::real;
 use crate::sys;
 use crate::text::{Text, decimal, trim};
 
@@ -32,7 +33,13 @@ impl Settings {
                 self.read_file(path, texts);
             }
         }
+        let own = real::own_name();
         for variable in variables() {
+            if let Some(list) = variable.strip_prefix(b"LD_PRELOAD=") {
+                let names = list.split(|byte| b": \t\n".contains(byte)).any(|entry| entry == own);
+                self.preloaded.store(u32::from(names), Ordering::Relaxed);
+                continue;
+            }
             let Some(at) = variable.iter().position(|&byte| byte == b'=') else { continue };
             let (name, value) = (variable.get(..at), variable.get(at.wrapping_add(1)..));
             let (Some(name), Some(value)) = (name, value) else { continue };
@@ -93,6 +100,13 @@ impl Settings {
             Setting::SegmentDir => {
                 path(b"segment_dir", value, texts, |texts| &mut texts.segment_dir);
             }
+            Setting::Roll => path(b"roll", value, texts, |texts| &mut texts.roll),
+            Setting::Only => put(&mut texts.only, value),
+            Setting::Except => put(&mut texts.except, value),
+            Setting::Filters => match decimal(value) {
+                Some(count) => self.filters.store(count, Ordering::Relaxed),
+                None => complain(texts, b"filters", value, b"is not a number"),
+            },
             Setting::Job => put(&mut texts.job, value),
             Setting::Exclude => put(&mut texts.exclude, value),
             Setting::Include => put(&mut texts.include, value),
@@ -176,7 +190,9 @@ impl Settings {
 ///
 /// # Safety
 /// As for [`Settings::read`].
-unsafe fn variables<'a>(environment: *const *const c_char) -> impl Iterator<Item = &'a [u8]> {
+pub(crate) unsafe fn variables<'a>(
+    environment: *const *const c_char,
+) -> impl Iterator<Item = &'a [u8]> {
     let mut next = environment;
     core::iter::from_fn(move || {
         if next.is_null() {
@@ -233,7 +249,12 @@ fn surroundings(name: &[u8], value: &[u8], texts: &mut Texts) {
             texts.user.push(value);
         }
         b"PMI_RANK" | b"OMPI_COMM_WORLD_RANK" | b"PMIX_RANK" => {
-            launch.rank = number().or(launch.rank)
+            launch.rank = number().or(launch.rank);
+            launch.is_by_pmi |= name == b"PMI_RANK";
+        }
+        b"PMIX_NAMESPACE" => {
+            texts.namespace.truncate(0);
+            texts.namespace.push(value);
         }
         b"SLURM_PROCID" => launch.rank = launch.rank.or(number()),
         b"PMI_SIZE" | b"OMPI_COMM_WORLD_SIZE" => launch.nprocs = number().or(launch.nprocs),

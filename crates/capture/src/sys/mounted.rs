@@ -3,6 +3,8 @@
 
 use core::ffi::CStr;
 
+use crate::arch;
+
 use super::{Refused, Result, check, done, syscall, word};
 
 /// A mount: where it is, and what type it has.
@@ -20,11 +22,15 @@ impl<'a> Mounted<'a> {
     /// The mount that a path leads to; the answer goes into the buffer.
     ///
     /// # Errors
-    /// The kernel is older, or refuses, or the answer is too long.
+    /// The kernel is older, or refuses, or valgrind stands before it, or the answer is too long.
     pub fn at(path: &CStr, buffer: &'a mut [u8]) -> Result<Mounted<'a>> {
         /// `STATMOUNT_MNT_POINT` and `STATMOUNT_FS_TYPE`.
         const WANTED: u64 = 0x10 | 0x20;
         const STATMOUNT: i64 = 457;
+        // Where the call is not known, that would be said where the application speaks.
+        if arch::simulated() {
+            return Err(Refused(libc::ENOSYS));
+        }
         // The length of the question, the mount, and what is wanted of it.
         let question = [24, number(path)?, WANTED];
         let (place, bytes) = (buffer.as_mut_ptr().expose_provenance(), buffer.len());

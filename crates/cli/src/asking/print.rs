@@ -43,7 +43,7 @@ async fn write(
     let mut wait = Wait::new(asker.session.stopper(), interrupted);
     let mut answer: Answer = wait.until(asker.session.ask(sql)).await?;
     // The file is made when there is something to put into it: a wrong question leaves the old one alone.
-    let mut out = output::open(&asking.output)?;
+    let mut out = output::open::<&std::path::Path>(&asking.output, &[])?;
     let people = format == door::Format::Table;
     let schema = if people { answer.titles() } else { answer.schema() };
     let mut writer = door::writer(format, &mut out, &schema)?;
@@ -54,7 +54,7 @@ async fn write(
         writer.rows(&rows)?;
     }
     writer.end()?;
-    out.flush()?;
+    out.finish()?;
     Ok(wait.rows)
 }
 

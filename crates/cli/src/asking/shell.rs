@@ -26,10 +26,7 @@ pub(crate) fn talk(asker: &Asker, asking: Asking) -> Result<()> {
     if !io::stdin().is_terminal() {
         let mut text = String::new();
         io::stdin().read_to_string(&mut text)?;
-        for question in questions(&text).0 {
-            print(asker, &asking, &question)?;
-        }
-        return Ok(());
+        return script(asker, asking, &text);
     }
     let mut editor: Editor<Words, FileHistory> =
         Editor::with_config(Config::builder().auto_add_history(false).build())?;
@@ -47,6 +44,33 @@ pub(crate) fn talk(asker: &Asker, asking: Asking) -> Result<()> {
         if saved.is_ok() {
             drop(editor.save_history(path));
         }
+    }
+    Ok(())
+}
+
+/// Answers what a file or a pipe asks. The end of it ends the last question, too; lines with a backslash are what they
+/// are on a terminal.
+fn script(asker: &Asker, asking: Asking, text: &str) -> Result<()> {
+    let mut shell = Shell { asker, asking, timing: false };
+    let mut begun = String::new();
+    for line in text.lines() {
+        if begun.trim().is_empty() && line.trim().starts_with('\\') {
+            if !shell.command(line.trim()) {
+                return Ok(());
+            }
+            continue;
+        }
+        begun.push_str(line);
+        begun.push('\n');
+        let (all, rest) = questions(&begun);
+        for question in all {
+            print(asker, &shell.asking, &question)?;
+        }
+        begun = rest;
+    }
+    let is_said = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with("--");
+    if begun.lines().any(is_said) {
+        print(asker, &shell.asking, begun.trim())?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use netra_show::rewrite::{Rewrite, csv_header};
 
 use super::reading::Format;
@@ -24,7 +24,7 @@ impl Account {
 
     /// Says it at once: the next log may take long.
     pub(crate) fn say(&mut self, made: &Rewrite<'_>) -> Result<()> {
-        self.write(made).context("writing the output")
+        Ok(self.write(made)?)
     }
 
     fn write(&mut self, made: &Rewrite<'_>) -> io::Result<()> {

@@ -1,10 +1,8 @@
 //! `netra compare`: two runs side by side, and whether a change helped.
 
-use std::fs::File;
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use netra_analyse::{Job, Report, Setup, diagnose_with};
 use netra_darshan::read::Log;
 use netra_show::{compare, html, load};
@@ -45,7 +43,7 @@ pub(crate) struct Args {
     /// The same as --format json
     #[arg(long, hide = true, conflicts_with = "format")]
     json: bool,
-    /// Write one page for a browser with the runs side by side, which needs no network
+    /// Write one page for a browser with the runs side by side, which needs no network; - is standard output
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "format", "output"])]
     html: Option<PathBuf>,
     /// A chart for the page, beside /etc/netra/views and your own; may be given several times
@@ -69,10 +67,10 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let (_, before) = args.read(&args.before, &setup, &mut outcome)?;
     let (_, after) = args.read(&args.after, &setup, &mut outcome)?;
     let (a, b) = (args.before.to_string_lossy(), args.after.to_string_lossy());
-    let mut out = output::open(&args.output)?;
+    let mut out = output::open(&args.output, &[&args.before, &args.after])?;
     let write = if args.json || args.format == Told::Json { compare::json } else { compare::text };
-    write(&mut out, (&a, &b), &before, &after).context("writing the output")?;
-    out.into_inner().map_err(io::IntoInnerError::into_error).context("writing the output")?;
+    write(&mut out, (&a, &b), &before, &after)?;
+    out.finish()?;
     Ok(outcome)
 }
 
@@ -84,14 +82,13 @@ fn page(args: &Args, setup: &Setup, path: &Path, outcome: &mut Outcome) -> Resul
     if logs.len() > MOST {
         bail!("{} runs do not fit on one page; compare at most {MOST}", logs.len());
     }
+    let mut out = output::open(path, &logs)?;
     let views = folder::views(&args.view)?;
     let runs: Vec<(Job, Report)> =
         logs.into_iter().map(|log| args.read(log, setup, outcome)).collect::<Result<_>>()?;
     let runs: Vec<(&Job, &Report)> = runs.iter().map(|(job, report)| (job, report)).collect();
-    let writing = || format!("writing {}", path.display());
-    let mut file = io::BufWriter::new(File::create(path).with_context(writing)?);
-    html::comparison(&mut file, &runs, &views).with_context(writing)?;
-    file.flush().with_context(writing)
+    html::comparison(&mut out, &runs, &views)?;
+    out.finish()
 }
 
 impl Args {
@@ -99,7 +96,10 @@ impl Args {
         let job = match path.to_str() {
             Some(word) if !path.exists() && is_job(word) => self.stored(word, outcome)?,
             _ => {
-                let log = Log::open(path)?;
+                let unreadable = |error: netra_darshan::Error| {
+                    anyhow::Error::msg(crate::sentence::about(path, &error.into()))
+                };
+                let log = Log::open(path).map_err(unreadable)?;
                 let (job, missing) = load::job(&path.to_string_lossy(), &log);
                 complain(path, &missing);
                 outcome.read(missing.is_empty());

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use netra_darshan::diff::{Difference, diff};
 use netra_event::Module;
 use netra_show::difference::Differences;
@@ -62,35 +62,33 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     // With one log there is nothing to compare: nothing could be read.
     let [a, b] = logs.as_slice() else { return Ok(outcome) };
     let mut found = Vec::new();
-    let damage = diff(a, b, &mut |one| {
+    let missing = diff(a, b, &mut |one| {
         if !args.no_times || !depends_on_time(&one) {
             found.push(one);
         }
     });
     opener.clear();
-    reading::complain(&args.a, a.damage());
-    reading::complain(&args.b, b.damage());
-    for one in &damage {
-        eprintln!("netra: not compared: {one}");
+    for (path, missing) in paths.into_iter().zip(&missing) {
+        reading::complain(path, missing);
+        outcome.read(missing.is_empty());
     }
-    outcome.read(damage.is_empty() && a.damage().is_empty() && b.damage().is_empty());
     let names = paths.map(|path| path.to_string_lossy());
     let differences = Differences::new([&names[0], &names[1]], [a, b], found);
     if !differences.is_empty() {
         outcome.differs();
     }
-    write(args, &differences).context("writing the output")?;
+    write(args, &differences)?;
     Ok(outcome)
 }
 
 fn write(args: &Args, differences: &Differences<'_>) -> Result<()> {
-    let mut out = output::open(&args.output)?;
+    let mut out = output::open(&args.output, &[&args.a, &args.b])?;
     match args.format {
         Format::Text => differences.text(&mut out, args.limit)?,
         Format::Json => differences.json(&mut out)?,
         Format::Csv => differences.csv(&mut out)?,
     }
-    Ok(std::io::Write::flush(&mut out)?)
+    out.finish()
 }
 
 /// Two runs of the same program never take the same time.

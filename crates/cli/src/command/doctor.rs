@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -34,7 +33,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let findings = doctor::examine(&args.command);
-    let mut out = output::open(Path::new("-"))?;
+    let mut out = output::standard()?;
     match args.format {
         Told::Text => text(&mut out, &findings)?,
         Told::Json => json(&mut out, &findings)?,

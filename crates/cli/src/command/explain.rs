@@ -2,7 +2,6 @@
 //! the reference page, which is made of the rule's own file.
 
 use std::io::{self, IsTerminal as _, Write};
-use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
@@ -30,7 +29,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let own = settings::read(None)?.rules;
-    let mut out = output::open(Path::new("-"))?;
+    let mut out = output::standard()?;
     match &args.slug {
         None => {
             for rule in RULES {

@@ -5,11 +5,11 @@ use std::fs::File;
 use std::io::{self, Read as _, Write};
 use std::path::{Path, PathBuf};
 
+use anyhow::Result;
 #[cfg(feature = "store")]
 use anyhow::bail;
-use anyhow::{Context as _, Result};
 use clap::ValueEnum;
-use netra_darshan::Log;
+use netra_darshan::{Damage, Log, Missing, Reason};
 use netra_event::segment::MAGIC;
 use netra_event::{Kind, Layer, Nanos};
 use netra_show::moment::Moment;
@@ -184,14 +184,13 @@ impl Wanted {
 
 /// What a file holds.
 enum Found {
-    /// What processes recorded: one's segment, or those that a log carries.
-    Pieces(Vec<Piece>),
+    /// What processes recorded: one's segment, or those that a log carries, and what the log lacks.
+    Pieces(Vec<Piece>, Vec<Damage>),
     /// A log without any.
     Log(Box<Log>),
 }
 
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
-    const WRITING: &str = "writing the output";
     let is_stored = |word: &&String| !Path::new(word).exists() && is_job(word);
     let (jobs, files): (Vec<&String>, Vec<&String>) = args.inputs.iter().partition(is_stored);
     let files: Vec<String> = files.into_iter().cloned().collect();
@@ -199,10 +198,10 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         return args.log(&jobs, &files);
     };
     let paths = input::expand(&files)?;
-    let mut out = output::open(&args.output)?;
+    let mut out = output::open(&args.output, &paths)?;
     let mut render = form.render();
     let mut outcome = Outcome::default();
-    render.begin(&mut out).context(WRITING)?;
+    render.begin(&mut out)?;
     let mut sought = Sought::default();
     for job in jobs {
         outcome.read(args.stored(job, &mut *render, &mut out, &mut sought)?);
@@ -213,17 +212,21 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
                 let only = args.wanted.since(span);
                 let chosen = &mut Chosen::new(&only, &mut *render);
                 let complete = match found {
-                    Found::Pieces(pieces) => one(path, pieces, chosen, &mut out),
+                    Found::Pieces(pieces, missing) => {
+                        complain(path, &missing);
+                        let whole = one(path, pieces, chosen, &mut out);
+                        whole.map(|whole| whole && missing.is_empty())
+                    }
                     Found::Log(log) => foreign(path, &log, chosen, &mut out),
                 };
-                outcome.read(complete.context(WRITING)?);
+                outcome.read(complete?);
                 sought.add(chosen);
             }
             Err(error) => outcome.unreadable(path, &error),
         }
     }
-    render.end(&mut out).context(WRITING)?;
-    out.into_inner().map_err(io::IntoInnerError::into_error).context(WRITING)?;
+    render.end(&mut out)?;
+    out.finish()?;
     if let Some(says) = sought.in_vain() {
         eprintln!("netra: {says}");
         outcome.differs();
@@ -336,15 +339,20 @@ fn find(path: &Path) -> Result<(Found, Span)> {
         let piece = Piece::of_segment(path, None)?;
         let start = piece.start.0;
         let now = (surroundings::now().0 * 1e9) as u64;
-        return Ok((Found::Pieces(vec![piece]), (start, now)));
+        return Ok((Found::Pieces(vec![piece], Vec::new()), (start, now)));
     }
+    let log = Log::open(path)?;
     let pieces = Piece::of_log(path)?;
-    let log = Log::open(path).with_context(|| format!("opening {}", path.display()))?;
     let start = render::start(&log);
     let ran = (log.job().end().0 - log.job().start().0).max(0.0);
     let span = (start, start.saturating_add((ran * 1e9) as u64));
-    let found = if pieces.is_empty() { Found::Log(Box::new(log)) } else { Found::Pieces(pieces) };
-    Ok((found, span))
+    if pieces.is_empty() {
+        return Ok((Found::Log(Box::new(log)), span));
+    }
+    // Events that are not there are counted while the others are written.
+    let is_counted = |damage: &Damage| matches!(damage.reason, Reason::Events { .. });
+    let missing = log.missing().into_iter().filter(|damage| !is_counted(damage)).collect();
+    Ok((Found::Pieces(pieces, missing), span))
 }
 
 /// Renders the extended trace of a log that Darshan wrote; says what is missing, and whether nothing is.
@@ -354,15 +362,17 @@ fn foreign(
     render: &mut dyn Render,
     out: &mut dyn Write,
 ) -> io::Result<bool> {
-    let (told, damage) = render::traced(log, render, out)?;
-    complain(path, &damage);
+    let mut missing = Missing::of(log);
+    let told = render::traced(log, &mut missing, render, out)?;
+    let missing = missing.all();
+    complain(path, &missing);
     if told.events == 0 {
         eprintln!(
             "netra: {}: this log has no trace, neither by netra nor by Darshan (DXT)",
             path.display()
         );
     }
-    Ok(told.events > 0 && damage.is_empty())
+    Ok(told.events > 0 && missing.is_empty())
 }
 
 /// Renders the processes of one input; says what is missing, and whether nothing is.
@@ -382,6 +392,14 @@ fn one(
                 eprintln!("netra: {}: process {}: {error}", path.display(), piece.pid);
             }
         }
+    }
+    if told.unknown > 0 {
+        eprintln!(
+            "netra: {}: {} of {} events are calls of functions that this netra does not know; they are named by number",
+            path.display(),
+            told.unknown,
+            told.events,
+        );
     }
     if told.missing > 0 {
         complete = false;

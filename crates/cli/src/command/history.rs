@@ -66,7 +66,7 @@ impl Args {
     #[cfg(feature = "store")]
     fn stored(&self, word: &str, face: &mut Face, outcome: &mut Outcome) -> Result<()> {
         for job in self.which.open()?.jobs(word)? {
-            outcome.read(crate::stored::is_complete(&job));
+            outcome.read(crate::stored::is_said_complete(&job));
             face.run(&job.source, &job);
         }
         Ok(())

@@ -1,9 +1,12 @@
 //! `netra merge`: the logs of several processes become one.
 
+use std::collections::BTreeSet;
 use std::io::BufWriter;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
+use netra_analyse::program;
+use netra_darshan::Log;
 use netra_darshan::convert::Anonymise;
 use netra_darshan::merge::{Options, merge};
 use netra_show::rewrite::{Inputs, Rewrite};
@@ -71,6 +74,9 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     if logs.is_empty() {
         return Ok(outcome);
     }
+    if let Some(says) = unlike(&logs) {
+        eprintln!("netra: {says}");
+    }
     let compression = args.compress.into();
     let options = Options {
         compression,
@@ -101,4 +107,34 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         missing: &merged.damage,
     })?;
     Ok(outcome)
+}
+
+/// That the logs are of several jobs, which together are none that ever ran.
+fn unlike(logs: &[Log]) -> Option<String> {
+    let jobs: BTreeSet<i64> = logs.iter().map(|log| log.job().numbers.jobid).collect();
+    let programs: BTreeSet<String> = logs
+        .iter()
+        .map(|log| program(&String::from_utf8_lossy(&log.job().exe)).to_owned())
+        .collect();
+    let few = |names: Vec<String>| match names.as_slice() {
+        [a, b, c, _, ..] => format!("{a}, {b}, {c} and {} more", names.len() - 3),
+        few => few.join(", "),
+    };
+    let mut says = Vec::new();
+    if jobs.len() > 1 {
+        says.push(format!(
+            "of {} jobs ({})",
+            jobs.len(),
+            few(jobs.iter().map(ToString::to_string).collect())
+        ));
+    }
+    if programs.len() > 1 {
+        says.push(format!(
+            "of {} programs ({})",
+            programs.len(),
+            few(programs.into_iter().collect())
+        ));
+    }
+    (!says.is_empty())
+        .then(|| format!("these logs are {}; they become one log", says.join(" and ")))
 }

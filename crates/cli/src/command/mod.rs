@@ -29,7 +29,7 @@ mod password;
 mod postgres;
 mod publish;
 mod reading;
-mod recover;
+pub(crate) mod recover;
 mod report;
 mod run;
 #[cfg(feature = "serve")]

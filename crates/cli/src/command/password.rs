@@ -1,6 +1,9 @@
 //! `netra password`: a line for the file of users who may ask the store over a network.
 
+use std::fs::File;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
@@ -19,8 +22,8 @@ The password is asked for, or read from standard input; only what proves it is i
 The file must be readable by its owner alone (mode 600).
 
 Examples:
-  netra password alice --uid 1000 >> users
-  netra password grafana --administrator >> users";
+  netra password alice --uid 1000 --to users
+  netra password grafana --administrator --to users";
 
 /// For whom.
 #[derive(Debug, clap::Args)]
@@ -34,6 +37,9 @@ pub(crate) struct Args {
     /// Sees the jobs of everybody
     #[arg(long, conflicts_with = "uid")]
     administrator: bool,
+    /// Add the line to this file, which is made so that its owner alone may read it
+    #[arg(long, value_name = "FILE")]
+    to: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
@@ -49,8 +55,19 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let mut salt = [0; 16];
     getrandom::fill(&mut salt)
         .map_err(|error| anyhow::anyhow!("asking for randomness: {error}"))?;
-    writeln!(io::stdout(), "{}", entry(&args.name, who, &password, &salt))?;
+    let line = entry(&args.name, who, &password, &salt);
+    match &args.to {
+        Some(path) => add(path, &line).with_context(|| format!("writing {}", path.display()))?,
+        None => writeln!(io::stdout(), "{line}")?,
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Adds a line to a file of which nobody but its owner reads anything.
+fn add(path: &Path, line: &str) -> io::Result<()> {
+    let mut options = File::options();
+    let mut file = options.create(true).append(true).mode(0o600).open(path)?;
+    writeln!(file, "{line}")
 }
 
 fn password() -> Result<String> {

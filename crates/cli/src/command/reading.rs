@@ -4,7 +4,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use clap::{Args, ValueEnum};
 use netra_darshan::Damage;
 use netra_darshan::read::Log;
@@ -94,14 +94,14 @@ pub(crate) fn show_all(
     reading: &Reading,
     face: &mut impl Show,
 ) -> Result<Outcome> {
-    let mut out = output::open(&reading.output)?;
+    let mut out = output::open(&reading.output, paths)?;
     let opener = Opener::new(paths);
     let mut outcome = Outcome::default();
-    face.begin(&mut out, paths.len()).context(WRITING)?;
+    face.begin(&mut out, paths.len())?;
     for path in paths {
         match opener.open(path) {
             Ok(log) => {
-                let missing = face.log(&mut out, &path.to_string_lossy(), &log).context(WRITING)?;
+                let missing = face.log(&mut out, &path.to_string_lossy(), &log)?;
                 opener.clear();
                 complain(path, &missing);
                 outcome.read(missing.is_empty());
@@ -112,12 +112,10 @@ pub(crate) fn show_all(
             }
         }
     }
-    face.end(&mut out).context(WRITING)?;
-    out.into_inner().map_err(io::IntoInnerError::into_error).context(WRITING)?;
+    face.end(&mut out)?;
+    out.finish()?;
     Ok(outcome)
 }
-
-const WRITING: &str = "writing the output";
 
 /// Says what is missing from a log.
 pub(crate) fn complain(path: &Path, missing: &[Damage]) {

@@ -1,13 +1,12 @@
 //! `netra report`: what is wrong, what it costs, what to change.
 
-use std::fs::File;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use netra_analyse::detail::{Budget, Detail};
+use netra_analyse::detail::Budget;
 use netra_analyse::insight::RULES;
-use netra_analyse::{Job, Report, diagnose_and_draw, diagnose_with};
+use netra_analyse::{Job, diagnose_and_draw, diagnose_with};
 use netra_darshan::Damage;
 use netra_darshan::read::Log;
 use netra_show::report::{self, Page, Settings};
@@ -46,11 +45,11 @@ pub(crate) struct Args {
     /// The same as --format csv
     #[arg(long, hide = true, conflicts_with = "format")]
     csv: bool,
-    /// Show every finding with its evidence and advice, and every check that passed
+    /// Show every finding with its evidence and advice, and every check that passed; of many logs each, not a list
     #[arg(long)]
     all: bool,
-    /// Write the report as one page for a browser, which needs no network
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "csv", "format"])]
+    /// Write the report as one page for a browser, which needs no network; - is standard output
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "csv", "format", "output"])]
     html: Option<PathBuf>,
     /// A chart for the page, beside /etc/netra/views and your own; may be given several times
     #[arg(long, value_name = "FILE", requires = "html")]
@@ -100,6 +99,8 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         first: true,
         inputs: Inputs::find(&args.named()?)?,
         stored: Vec::new(),
+        list: None,
+        whole: true,
     };
     let mut outcome = Outcome::default();
     let words = std::mem::take(&mut face.inputs.jobs);
@@ -157,6 +158,10 @@ struct Face {
     html: Option<PathBuf>,
     inputs: Inputs,
     views: Views,
+    /// A line each, where there are many.
+    list: Option<report::List>,
+    /// Whether anything is missing from the job that is shown.
+    whole: bool,
 }
 
 impl Face {
@@ -169,9 +174,15 @@ impl Face {
             }
             let found = diagnose_and_draw(job, &self.settings.setup(), Budget::default());
             self.first = false;
-            return write_page(path, job, &found, &self.views);
+            let mut file = output::open(path, &self.inputs.logs).map_err(as_io)?;
+            html::page(&mut file, job, &found, &self.views)?;
+            return file.finish().map_err(as_io);
         }
         let found = diagnose_with(job, &self.settings.setup());
+        if let Some(list) = &mut self.list {
+            list.add(&job.source, &found, self.whole);
+            return Ok(());
+        }
         match self.format {
             Format::Text => {
                 if !self.first {
@@ -187,14 +198,13 @@ impl Face {
     }
 }
 
-fn write_page(path: &Path, job: &Job, found: &(Report, Detail), views: &Views) -> io::Result<()> {
-    let named = |error: io::Error| io::Error::other(format!("writing {}: {error}", path.display()));
-    let mut file = io::BufWriter::new(File::create(path).map_err(named)?);
-    html::page(&mut file, job, found, views).and_then(|()| file.flush()).map_err(named)
-}
-
 impl Show for Face {
-    fn begin(&mut self, out: &mut Output, _: usize) -> io::Result<()> {
+    fn begin(&mut self, out: &mut Output, logs: usize) -> io::Result<()> {
+        let many = logs + self.stored.len() >= report::List::FROM;
+        let is_text = self.format == Format::Text && self.html.is_none();
+        if many && is_text && self.jobs.is_none() && !self.page.all {
+            self.list = Some(report::List::default());
+        }
         if self.format == Format::Csv { report::csv_header(out) } else { Ok(()) }
     }
 
@@ -202,6 +212,7 @@ impl Show for Face {
         let (mut job, missing) = load::job(&self.inputs.name(path), log);
         load::still_running(&mut job, self.inputs.running(path), surroundings::now());
         job.servers.clone_from(&self.settings.servers);
+        self.whole = missing.is_empty();
         match &mut self.jobs {
             Some(jobs) => jobs.push(job),
             None => self.one(out, &job)?,
@@ -213,8 +224,14 @@ impl Show for Face {
         for job in std::mem::take(&mut self.stored) {
             match &mut self.jobs {
                 Some(jobs) => jobs.push(job),
-                None => self.one(out, &job)?,
+                None => {
+                    self.whole = job.partial.is_empty() && job.remarks.is_empty();
+                    self.one(out, &job)?;
+                }
             }
+        }
+        if let Some(list) = self.list.take() {
+            list.text(out)?;
         }
         match self.jobs.take() {
             Some(jobs) if !jobs.is_empty() => {
@@ -224,4 +241,9 @@ impl Show for Face {
             _ => Ok(()),
         }
     }
+}
+
+/// A reader that has gone stays one, so that the program ends quietly.
+fn as_io(error: anyhow::Error) -> io::Error {
+    error.downcast().unwrap_or_else(io::Error::other)
 }

@@ -1,13 +1,18 @@
 //! `netra run`: a command with the library in it, then one log and a few lines about it.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsString;
+use std::fs;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use netra_darshan::Log;
+use netra_darshan::section::Attendance;
+use netra_event::roll::Absence;
 use netra_event::{Bytes, Setting};
 use netra_show::run::{self, Run};
 use netra_stream::job::{Job, Name, Target, Written};
@@ -16,7 +21,7 @@ use netra_stream::source::is_launcher;
 
 use super::reading::Told;
 use crate::collect::{Found, Pieces};
-use crate::doctor::{self, Level};
+use crate::doctor::{self, Level, Start};
 use crate::launch::child::{self, End};
 use crate::launch::live::{self, Live};
 #[cfg(feature = "serve")]
@@ -68,6 +73,17 @@ pub(crate) struct Args {
     #[cfg(feature = "store")]
     #[command(flatten)]
     which: crate::stored::Which,
+    /// Record only programs whose name is like this, or whose path is, where the pattern has a slash; * and ? stand for
+    /// other letters
+    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
+    only: Vec<String>,
+    /// Leave out such programs. Unless they are asked for, those that give up rights or confine themselves are left out
+    /// too: logins, the system's daemons, browsers' inner processes
+    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
+    except: Vec<String>,
+    /// How long processes that outlive the command are waited for
+    #[arg(long, value_name = "TIME", value_parser = word::patience, default_value = "2s")]
+    wait: Duration,
     /// Say nothing unless something goes wrong
     #[arg(short, long)]
     quiet: bool,
@@ -87,6 +103,19 @@ const BUDGET: u64 = 64 << 20;
 /// What it may take even where little is free.
 const BUDGET_LEAST: u64 = 1 << 20;
 
+/// A pattern of programs. A path is made absolute, as the library sees it.
+fn pattern(text: &str) -> Result<String, String> {
+    if text.is_empty() || text.contains(':') {
+        return Err("a pattern is a name or a path without colons".to_owned());
+    }
+    if !text.contains('/') {
+        return Ok(text.to_owned());
+    }
+    // Links lead to the name that the kernel knows.
+    let path = fs::canonicalize(text).or_else(|_| std::path::absolute(text));
+    path.map(|path| path.to_string_lossy().into_owned()).map_err(|error| error.to_string())
+}
+
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let mut command = Command::new(&args.command[0]);
     command.args(&args.command[1..]);
@@ -101,7 +130,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     for unknown in doctor::unknown_settings() {
         eprintln!("netra: {unknown}");
     }
-    let recording = args.prepare(&mut command, &pieces);
+    let about = doctor::start(&args.command[0]);
+    let recording = args.prepare(&mut command, &pieces, &about);
     #[cfg(feature = "store")]
     let start = || Live::start(&pieces, args.page.clone().quietly(args.quiet), args.store());
     #[cfg(all(feature = "serve", not(feature = "store")))]
@@ -123,15 +153,18 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             eprintln!("netra: {}: {error}", args.command[0].display());
             Ok(ExitCode::from(code))
         }
-        End::Ran(status) => {
+        End::Ran(pid, status) => {
+            let running = if recording { pieces.wait(args.wait) } else { BTreeSet::new() };
             let live = live.map(Live::finish);
-            let mut found = if recording { pieces.collect() } else { Found::default() };
-            for piece in &mut found.pieces {
-                piece.kept = live.as_ref().map(|live| live.kept.clone());
+            let mut found = if recording { pieces.collect(&running) } else { Found::default() };
+            if let Some(absence) = about.absence.filter(|_| recording) {
+                found.roll.call_out(pid, absence, &about.program.to_string_lossy());
             }
-            match args.finish(&pieces, found, &target) {
+            let kept = live.as_ref().map(|live| live.kept.as_path());
+            let ended = status.code().map(|_| pid);
+            match args.finish(&pieces, found, &target, (kept, ended)) {
                 _ if !recording => {}
-                Ok(()) => args.clear(live.as_ref()),
+                Ok(attendance) => args.clear(live.as_ref(), attendance.as_ref()),
                 // The command's exit code stays its own.
                 Err(error) => eprintln!("netra: {}", sentence::of(&error)),
             }
@@ -145,7 +178,7 @@ impl Args {
     /// Runs the command as it is, without netra.
     fn plainly(&self, command: &mut Command) -> Result<ExitCode> {
         match child::run(command)? {
-            End::Ran(status) => Ok(child::end_like(status)),
+            End::Ran(_, status) => Ok(child::end_like(status)),
             End::NotStarted(code, error) => {
                 eprintln!("netra: {}: {error}", self.command[0].display());
                 Ok(ExitCode::from(code))
@@ -155,7 +188,7 @@ impl Args {
 
     /// Puts the library and the settings into the command's environment; false if there is no
     /// library, and the command then runs without it.
-    fn prepare(&self, command: &mut Command, pieces: &Pieces) -> bool {
+    fn prepare(&self, command: &mut Command, pieces: &Pieces, about: &Start) -> bool {
         let Some(library) = library::find().filter(|path| library::can_be_listed(path)) else {
             eprintln!(
                 "netra: {} was not found near the program; nothing is recorded (NETRA_PRELOAD says where it is)",
@@ -165,9 +198,25 @@ impl Args {
         };
         command.envs(setting::for_the_library());
         let existing = env::var_os("LD_PRELOAD");
-        command.env("LD_PRELOAD", library::join(existing.as_deref(), &library));
-        command.env("NETRA_JOB", &pieces.key).env("NETRA_LOG_DIR", &pieces.folder);
+        // A program that would not start with it is started without, and said at the end.
+        if about.absence != Some(Absence::OtherLibc) {
+            let list = library::join(existing.as_deref(), &library, about.first.as_deref());
+            command.env("LD_PRELOAD", list);
+        }
+        command.env("NETRA_JOB", &pieces.key).env("NETRA_LOG_DIR", pieces.logs());
+        command.env("NETRA_ROLL", &pieces.folder);
+        // Scripts set TMPDIR; segments are to be where we look for them.
+        if let Some(base) = pieces.segments.parent() {
+            command.env("NETRA_SEGMENT_DIR", base);
+        }
+        for (name, patterns) in [("NETRA_ONLY", &self.only), ("NETRA_EXCEPT", &self.except)] {
+            if !patterns.is_empty() {
+                command.env(name, patterns.join(":"));
+            }
+        }
         command.env("NETRA_LOG_DIR_LATER", &pieces.later).env_remove("NETRA_LOG_FILE");
+        // Of two digits: the library writes over it in processes that go into a harmless sandbox.
+        command.env("NETRA_FILTERS", format!("{:02}", surroundings::filters()));
         if self.live {
             command.env("NETRA_STREAM", "on");
             if setting::value(Setting::Lossless).is_none() {
@@ -194,18 +243,19 @@ impl Args {
     }
 
     /// Says whether the live trace is whole, and removes what it was kept in.
-    fn clear(&self, live: Option<&live::Ended>) {
+    fn clear(&self, live: Option<&live::Ended>, attendance: Option<&Attendance>) {
         let Some(live) = live else { return };
+        // What the summary has said of everybody is not said again.
         if let Some(certificate) = live.certificate.as_ref()
-            && !(self.quiet && certificate.is_complete())
+            && !certificate.is_complete()
         {
-            eprintln!("netra: {}", netra_show::ledger::sentence(certificate));
+            eprintln!("netra: {}", netra_show::ledger::of_all(certificate, attendance));
         }
         live.clear();
     }
 
     /// Says that there is no log: because the library could not get in, or had nothing to record.
-    fn say_nothing(&self) {
+    fn say_nothing(&self, attendance: &Attendance) {
         let mut hindered = false;
         for finding in doctor::program(&self.command[0]) {
             if finding.level == Level::Bad {
@@ -213,8 +263,19 @@ impl Args {
                 eprintln!("netra: nothing was recorded: {}", finding.says);
             }
         }
-        if !hindered && !self.quiet {
-            eprintln!("netra: no I/O on files was recorded; there is no log");
+        if !hindered {
+            for caveat in attendance.caveats() {
+                hindered = true;
+                eprintln!("netra: {caveat}");
+            }
+        }
+        if !self.quiet {
+            for wished in attendance.wished() {
+                eprintln!("netra: {wished}");
+            }
+            if !hindered {
+                eprintln!("netra: no I/O on files was recorded; there is no log");
+            }
         }
     }
 
@@ -245,7 +306,7 @@ impl Args {
     }
 
     /// Writes a job's log where it should be, or else where it can be, which is said.
-    fn write(&self, job: &Job, target: &Target, name: Name<'_>) -> Result<(Written, Run)> {
+    fn place(&self, job: &Job, target: &Target, name: Name<'_>) -> Result<(Written, Run)> {
         let to = |target: &Target| {
             let mut summary = Run::leaving_out(&self.leaving_out());
             let written = job.write(target, name, &mut |piece, number, log| {
@@ -281,22 +342,25 @@ impl Args {
         .collect()
     }
 
-    /// Makes the log and speaks about it.
-    fn finish(&self, pieces: &Pieces, found: Found, target: &Target) -> Result<()> {
+    /// Makes the log and speaks about it; who there was.
+    fn finish(
+        &self,
+        pieces: &Pieces,
+        found: Found,
+        target: &Target,
+        (kept, ended): (Option<&Path>, Option<u32>),
+    ) -> Result<Option<Attendance>> {
         for complaint in &found.complaints {
             eprintln!("netra: {complaint}");
         }
         if found.pieces.is_empty() {
-            self.say_nothing();
-            return Ok(());
+            self.say_nothing(&found.roll.attendance(&[]));
+            return Ok(None);
         }
-        let job = Job::new(found.pieces);
-        let typed = self.command[0].to_string_lossy();
-        let is_program = !is_launcher(typed.as_bytes(), false);
-        let name = Name { user: &surroundings::user(), program: is_program.then_some(&*typed) };
-        let (written, summary) = self.write(&job, target, name).with_context(|| {
-            format!("the log can not be written; its parts are in {}", pieces.folder.display())
-        })?;
+        let (job, mut summary, written) = self.write(pieces, found, target, kept)?;
+        if let Some(pid) = ended {
+            summary.ended(pid);
+        }
         for (path, error) in &written.left_out {
             eprintln!("netra: {} is left out: {error:#}", path.display());
         }
@@ -311,8 +375,9 @@ impl Args {
         if self.live {
             self.keep(&written.path);
         }
+        let attendance = job.attendance().cloned();
         if self.quiet {
-            return Ok(());
+            return Ok(attendance);
         }
         let log = Log::open(&written.path)?;
         let mut text = Vec::new();
@@ -327,7 +392,38 @@ impl Args {
         }
         // Whoever closed standard error does not want to read it.
         drop(std::io::stderr().write_all(&text));
-        Ok(())
+        Ok(attendance)
+    }
+
+    /// Writes the log, and once more if a part came while it was written.
+    fn write(
+        &self,
+        pieces: &Pieces,
+        mut found: Found,
+        target: &Target,
+        kept: Option<&Path>,
+    ) -> Result<(Job, Run, Written)> {
+        const TRIES: usize = 3;
+        let typed = self.command[0].to_string_lossy();
+        let is_program = !is_launcher(typed.as_bytes(), false);
+        let program = is_program.then_some(&*typed);
+        let name = Name { user: &surroundings::user(), program };
+        let mut tries = 0;
+        loop {
+            for piece in &mut found.pieces {
+                piece.kept = kept.map(Path::to_owned);
+            }
+            let job = Job::new(found.pieces.clone()).called(&found.roll);
+            let (written, summary) = self.place(&job, target, name).with_context(|| {
+                format!("the log can not be written; its parts are in {}", pieces.folder.display())
+            })?;
+            tries += 1;
+            let late = pieces.late(&found.pieces);
+            if late.is_empty() || tries == TRIES || fs::remove_file(&written.path).is_err() {
+                return Ok((job, summary, written));
+            }
+            found.pieces.extend(late);
+        }
     }
 }
 

@@ -138,10 +138,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The daemon that is followed. A store that was named has jobs to show without one.
+/// The daemon that is followed. A store, one's own too, has jobs to show without one.
 fn followed(args: &Args) -> Result<Option<Address>> {
     #[cfg(feature = "store")]
-    let has_store = args.store.is_some();
+    let has_store = args.store.is_some() || Place::usual().and_then(Store::open).is_ok();
     #[cfg(not(feature = "store"))]
     let has_store = false;
     match args.calling.address() {

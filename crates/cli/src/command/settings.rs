@@ -1,7 +1,6 @@
 //! `netra settings`: every setting, its value, where that came from, and the page that says more.
 
 use std::io::{self, Write};
-use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -51,7 +50,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Row { setting: *setting, value }
     });
     let rows: Vec<Row> = rows.filter(|row| !args.set || row.value.is_some()).collect();
-    let mut out = output::open(Path::new("-"))?;
+    let mut out = output::standard()?;
     match args.format {
         Told::Text => text(&mut out, &rows)?,
         Told::Json => json(&mut out, &rows)?,

@@ -1,7 +1,5 @@
 //! `netra store`: what a store holds, whether it is right, and keeping it small.
 
-use std::io::Write as _;
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -80,9 +78,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let place = crate::stored::place(args.store.as_deref())?;
     let store = Store::open(place)?;
     let runtime = tokio::runtime::Runtime::new().context("starting the runtime")?;
-    let mut out = output::open(Path::new("-"))?;
+    let mut out = output::standard()?;
     let well = runtime.block_on(work(&store, &args.what, &mut out))?;
-    out.flush().context("writing the output")?;
+    out.finish()?;
     Ok(if well { ExitCode::SUCCESS } else { ExitCode::from(WRONG) })
 }
 

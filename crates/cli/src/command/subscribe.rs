@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let subscriber = Subscriber::connect(&address, &caller, "netra subscribe", &args.tag);
     let mut subscriber = subscriber.with_context(|| format!("calling {address}"))?;
     let mut face = Face {
-        out: output::open(&args.output)?,
+        out: output::open_at_once(&args.output)?,
         render: form.render(),
         live: Live::default(),
         plain: args.form == As::Plain,
@@ -123,7 +123,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         }
     }
     face.render.end(&mut face.out)?;
-    face.out.into_inner().map_err(io::IntoInnerError::into_error)?;
+    face.out.finish()?;
     let mut outcome = Outcome::default();
     outcome.read(face.missed == 0);
     Ok(outcome)

@@ -8,6 +8,8 @@ mod setting;
 
 use std::ffi::{OsStr, OsString};
 
+pub(crate) use program::{Start, start};
+
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {

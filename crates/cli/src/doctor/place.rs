@@ -10,6 +10,8 @@ use netra_stream::memory;
 use netra_stream::source::{Life, Piece, scan};
 
 use super::{Finding, bad, good, note};
+use crate::collect;
+use crate::command::recover;
 use crate::surroundings;
 
 /// Below this, traces of a few processes fill the place.
@@ -91,6 +93,17 @@ fn left_behind(folder: &Path) -> Vec<Finding> {
             "{count} segments of processes that ended are in {}; netra recover makes logs of them",
             folder.display()
         ))),
+    }
+    let runs = collect::left_behind(&recover::places());
+    if let Some(first) = runs.first() {
+        findings.push(note(format!(
+            "{} of netra run, of which the first is {}; netra recover makes logs of what is in them",
+            match runs.len() {
+                1 => "1 folder is left by a killed run".to_owned(),
+                count => format!("{count} folders are left by killed runs"),
+            },
+            first.display()
+        )));
     }
     let mut notes: Vec<&String> = pieces.iter().flat_map(|piece| &piece.notes).collect();
     notes.sort();

@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use netra_event::roll::Absence;
 use netra_stream::source::is_launcher;
 use object::elf;
 use object::read::elf::{Dyn as _, ElfFile64, FileHeader as _, ProgramHeader as _};
@@ -88,6 +89,53 @@ impl Elf {
         }
         Some(found)
     }
+
+    /// Why the program is not recorded, or not all it does.
+    fn absence(&self) -> Option<Absence> {
+        match &self.interpreter {
+            _ if self.machine != NATIVE => Some(Absence::Machine),
+            None => Some(Absence::Static),
+            Some(loader) if loader.windows(7).any(|part| part == b"ld-musl") => {
+                Some(Absence::OtherLibc)
+            }
+            Some(_) => self.go.then_some(Absence::Go),
+        }
+    }
+}
+
+/// How a command has to be started.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Start {
+    /// The program, or a script's interpreter.
+    pub(crate) program: PathBuf,
+    /// Why it will not be recorded.
+    pub(crate) absence: Option<Absence>,
+    /// The library that insists on being preloaded first.
+    pub(crate) first: Option<String>,
+}
+
+/// Looks at a command before it is started.
+pub(crate) fn start(command: &OsStr) -> Start {
+    let mut path = find(command, env::var_os("PATH"));
+    for _ in 0..DEEPEST {
+        let Some(program) = path else { break };
+        let (Ok(about), Ok(bytes)) = (fs::metadata(&program), fs::read(&program)) else { break };
+        if let Some(line) = bytes.strip_prefix(b"#!") {
+            path = find(interpreter(line).as_os_str(), env::var_os("PATH"));
+            continue;
+        }
+        if has_other_rights(&program, about.permissions().mode()) {
+            return Start { program, absence: Some(Absence::Rights), first: None };
+        }
+        let Some(elf) = Elf::parse(&bytes) else { break };
+        let first = elf.needed.iter().find(|name| is_sanitizer(name)).cloned();
+        return Start { program, absence: elf.absence(), first };
+    }
+    Start::default()
+}
+
+fn has_other_rights(path: &Path, mode: u32) -> bool {
+    mode & SET_ID != 0 || has_capabilities(path)
 }
 
 pub(super) fn examine(command: &OsStr) -> Vec<Finding> {
@@ -170,7 +218,7 @@ fn follow(path: &Path, depth: usize) -> Vec<Finding> {
         }
         return findings;
     }
-    if mode & SET_ID != 0 || has_capabilities(path) {
+    if has_other_rights(path, mode) {
         findings.push(bad(format!(
             "{shown} runs with other rights (setuid, setgid or capabilities): the loader ignores \
              LD_PRELOAD"
@@ -206,28 +254,26 @@ fn has_capabilities(path: &Path) -> bool {
 
 fn judge(path: &Path, elf: &Elf) -> Vec<Finding> {
     let shown = path.display();
-    if elf.machine != NATIVE {
-        return vec![bad(format!("{shown} is for {}, the library is for {NATIVE}", elf.machine))];
-    }
-    let Some(loader) = &elf.interpreter else {
-        return vec![bad(format!(
-            "{shown} is statically linked: there is no loader that could add the library"
-        ))];
-    };
     let mut findings = Vec::new();
-    if loader.windows(7).any(|part| part == b"ld-musl") {
-        findings.push(bad(format!("{shown} uses musl's C library; ours is made for glibc")));
-    }
-    if elf.go {
-        findings.push(bad(format!(
-            "{shown} is written in Go, which makes system calls without the C library: they are \
-             not seen"
-        )));
+    match elf.absence() {
+        None => {}
+        Some(Absence::Machine) => {
+            return vec![bad(format!(
+                "{shown} is for {}, the library is for {NATIVE}",
+                elf.machine
+            ))];
+        }
+        Some(why @ Absence::Static) => {
+            return vec![bad(format!(
+                "{shown} is {why}: there is no loader that could add the library"
+            ))];
+        }
+        Some(why) => findings.push(bad(format!("{shown} is {why}: it is not recorded"))),
     }
     if let Some(name) = elf.needed.iter().find(|name| is_sanitizer(name)) {
         findings.push(note(format!(
-            "{shown} is built with a sanitizer: put {name} first into LD_PRELOAD, netra run keeps \
-             it there"
+            "{shown} is built with a sanitizer: netra run puts {name} first into LD_PRELOAD, as it \
+             must be"
         )));
     }
     if findings.is_empty() {

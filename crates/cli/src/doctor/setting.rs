@@ -58,6 +58,7 @@ fn stranger(name: &str) -> String {
 
 fn complaint(name: &str, setting: Setting, value: &str) -> Option<Finding> {
     let wanted = match setting.value() {
+        Value::Number if value.parse::<u64>().is_err() => "a whole number",
         Value::Path if !value.starts_with('/') => "an absolute path",
         Value::Size if !is_size(value) => "a size with its unit, such as 64MiB",
         Value::Switch if netra_event::switch(value.as_bytes()).is_none() => "on or off",

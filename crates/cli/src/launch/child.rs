@@ -24,8 +24,8 @@ const NOT_FOUND: u8 = 127;
 
 /// How a command ended.
 pub(crate) enum End {
-    /// It ran.
-    Ran(ExitStatus),
+    /// It ran, as the process of this number.
+    Ran(u32, ExitStatus),
     /// It could not be started: a shell's code, and what the system said.
     NotStarted(u8, io::Error),
 }
@@ -39,7 +39,7 @@ pub(crate) fn run(command: &mut Command) -> Result<End> {
     };
     loop {
         if let Some(status) = child.try_wait().context("waiting for the command")? {
-            return Ok(End::Ran(status));
+            return Ok(End::Ran(child.id(), status));
         }
         for signal in signals.wait() {
             pass(&signal, &child);

@@ -33,9 +33,20 @@ fn near(folder: &Path) -> Option<PathBuf> {
 }
 
 /// `LD_PRELOAD` with the library behind what is there already: what must be first (a sanitizer)
-/// stays first, and we stand next to the system, below other tools.
-pub(crate) fn join(existing: Option<&OsStr>, library: &Path) -> OsString {
+/// stays first, and we stand next to the system, below other tools. `first` is what the program needs before all
+/// others.
+pub(crate) fn join(existing: Option<&OsStr>, library: &Path, first: Option<&str>) -> OsString {
     let mut list = existing.map(OsStr::to_owned).unwrap_or_default();
+    let text = list.to_string_lossy().into_owned();
+    if let Some(first) =
+        first.filter(|first| !text.split([':', ' ']).any(|one| one.ends_with(first)))
+    {
+        let rest = std::mem::replace(&mut list, OsString::from(first));
+        if !rest.is_empty() {
+            list.push(":");
+            list.push(rest);
+        }
+    }
     if !list.is_empty() {
         list.push(":");
     }
@@ -55,11 +66,15 @@ mod tests {
     #[test]
     fn what_is_preloaded_already_stays_first() {
         let library = Path::new("/l/libnetra_preload.so");
-        assert_eq!(join(None, library), "/l/libnetra_preload.so");
-        assert_eq!(join(Some(OsStr::new("")), library), "/l/libnetra_preload.so");
+        assert_eq!(join(None, library, None), "/l/libnetra_preload.so");
+        assert_eq!(join(Some(OsStr::new("")), library, None), "/l/libnetra_preload.so");
         assert_eq!(
-            join(Some(OsStr::new("/l/libasan.so")), library),
+            join(Some(OsStr::new("/l/libasan.so")), library, Some("libasan.so")),
             "/l/libasan.so:/l/libnetra_preload.so"
+        );
+        assert_eq!(
+            join(Some(OsStr::new("/l/x.so")), library, Some("libasan.so.8")),
+            "libasan.so.8:/l/x.so:/l/libnetra_preload.so"
         );
         assert!(can_be_listed(library) && !can_be_listed(Path::new("/a b/x.so")));
     }

@@ -29,4 +29,5 @@ mod run;
 mod stored;
 mod topic;
 mod usage;
+mod whole;
 mod word;

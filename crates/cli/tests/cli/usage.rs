@@ -44,7 +44,7 @@ fn a_file_that_is_not_there_is_2() {
         assert_eq!(done.code, 2);
         assert_eq!(
             done.err,
-            "netra: none.darshan: can not open none.darshan: No such file or directory (os error 2)\n"
+            "netra: none.darshan: can not open: No such file or directory (os error 2)\n"
         );
     }
 }

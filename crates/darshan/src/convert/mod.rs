@@ -7,6 +7,7 @@ pub use anonymise::{Anonymise, is_fixed};
 
 use crate::Result;
 use crate::damage::Damage;
+use crate::missing::Missing;
 use crate::read::Log;
 use crate::record::header::Compression;
 use crate::write::{Writer, copy_records};
@@ -47,7 +48,7 @@ impl fmt::Debug for Options<'_> {
 /// What converting did.
 #[derive(Debug, Default)]
 pub struct Converted {
-    /// What could not be taken over.
+    /// What is missing from the log that was converted.
     pub damage: Vec<Damage>,
     /// Records written.
     pub records: u64,
@@ -75,7 +76,7 @@ pub fn convert<W: Write + Seek>(
     let job = mask.job(log.job());
     let names = names.iter().map(|(id, name)| (*id, name.as_ref()));
     let mut writer = Writer::new(out, options.compression, &job, names)?;
-    let mut done = Converted { damage: log.damage().to_vec(), ..Converted::default() };
+    let (mut done, mut missing) = (Converted::default(), Missing::of(log));
     for region in log.header().regions() {
         let Some(module) = region.module else { continue };
         if region.partial {
@@ -98,9 +99,10 @@ pub fn convert<W: Write + Seek>(
         if !damage.is_empty() {
             writer.set_partial(module);
         }
-        done.damage.extend(damage);
+        missing.read_module(module, damage);
     }
     section(log, options, &mut writer, &mut done)?;
+    done.damage = missing.all();
     Ok((writer.finish()?, done))
 }
 
@@ -111,13 +113,13 @@ fn section<W: Write + Seek>(
     done: &mut Converted,
 ) -> Result<()> {
     let section = log.section();
-    done.damage.extend(section.damage().iter().cloned());
     if options.select.is_some() || options.anonymise.is_any() {
         done.section_left_out = !section.blocks().is_empty();
         return Ok(());
     }
     for block in section.blocks() {
-        done.damage.extend(writer.copy_block(block)?);
+        // A damaged block is left out; what is missing is said of the log as a whole.
+        writer.copy_block(block)?;
     }
     Ok(())
 }

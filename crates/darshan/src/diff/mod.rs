@@ -3,6 +3,7 @@
 mod field;
 
 use crate::damage::Damage;
+use crate::missing::Missing;
 use crate::read::Log;
 use field::fields;
 use netra_event::{Module, Rank, RecordId};
@@ -85,27 +86,26 @@ pub enum Difference {
     OnlyInB(Key),
 }
 
-/// Hands every difference to `tell`, and gives back what could not be compared. Records belong
+/// Hands every difference to `tell`, and gives back what is missing from either log. Records belong
 /// together by module, id and rank; where there are several, in their order.
-pub fn diff(a: &Log, b: &Log, tell: &mut dyn FnMut(Difference)) -> Vec<Damage> {
-    let mut damage = Vec::new();
+pub fn diff(a: &Log, b: &Log, tell: &mut dyn FnMut(Difference)) -> [Vec<Damage>; 2] {
+    let (mut of_a, mut of_b) = (Missing::of(a), Missing::of(b));
     for &module in Module::ALL {
         let there = |log: &Log| log.header().region(module).extent.length > 0;
         if there(a) || there(b) {
-            one_module(a, b, module, tell, &mut damage);
+            one_module((a, &mut of_a), (b, &mut of_b), module, tell);
         }
     }
-    damage
+    [of_a.all(), of_b.all()]
 }
 
 type Fields = Vec<(String, Value)>;
 
 fn one_module(
-    a: &Log,
-    b: &Log,
+    (a, of_a): (&Log, &mut Missing<'_>),
+    (b, of_b): (&Log, &mut Missing<'_>),
     module: Module,
     tell: &mut dyn FnMut(Difference),
-    damage: &mut Vec<Damage>,
 ) {
     let mut waiting: HashMap<Key, Vec<Fields>> = HashMap::new();
     let mut order = Vec::new();
@@ -115,7 +115,7 @@ fn one_module(
         waiting.entry(key).or_default().push(fields(module, record));
         order.push(key);
     }
-    damage.extend(records.damage().iter().cloned());
+    of_a.read(&records);
     // The first of several is taken first.
     waiting.values_mut().for_each(|several| several.reverse());
     let mut records = b.records(module);
@@ -126,7 +126,7 @@ fn one_module(
             None => tell(Difference::OnlyInB(key)),
         }
     }
-    damage.extend(records.damage().iter().cloned());
+    of_b.read(&records);
     for key in order {
         if waiting.get_mut(&key).and_then(Vec::pop).is_some() {
             tell(Difference::OnlyInA(key));

@@ -7,7 +7,8 @@ use super::scratch::Table;
 use super::{Encoder, Error, Step, mpiio, posix, stdio};
 use crate::counter;
 use crate::record::{base, layout};
-use netra_event::segment::File;
+use netra_event::segment::shard::{direction, posix as from_posix, stdio as from_stdio};
+use netra_event::segment::{File, Record, View};
 use netra_event::{Module, RecordId};
 
 /// The codes of the modules whose records have names.
@@ -141,6 +142,27 @@ pub(super) fn join<const N: usize>(shards: Shards<'_, '_>, rules: &[Rule; N]) ->
 /// Whether this is a standard stream, which is there without anybody asking.
 pub(super) fn is_standard_stream(file: &File<'_>) -> bool {
     matches!(file.name, b"<STDIN>" | b"<STDOUT>" | b"<STDERR>")
+}
+
+/// Whether a segment counts anything that its log would be about: standard streams that were neither read nor written
+/// are there without anybody asking.
+#[must_use]
+pub fn counts(view: &View<'_>) -> bool {
+    let moved = |record: &Record<'_>| {
+        let is = |module: Module| record.module == u32::from(module.code());
+        let words = match () {
+            () if is(Module::Posix) => [from_posix::READ, from_posix::WRITE],
+            () if is(Module::Stdio) => {
+                return record.word(from_stdio::READ + from_stdio::CALLS) > 0
+                    || record.word(from_stdio::WRITE + from_stdio::CALLS) > 0;
+            }
+            () => return false,
+        };
+        words.iter().any(|&word| record.word(word + direction::CALLS) > 0)
+    };
+    view.records().any(|record| {
+        view.file(record.file).is_some_and(|file| !is_standard_stream(&file)) || moved(&record)
+    })
 }
 
 const _: () = assert!(stdio::COUNTED.module as u32 == MODULES[2]);

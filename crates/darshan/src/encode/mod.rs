@@ -47,6 +47,7 @@ use netra_event::segment::View;
 use netra_event::{Loss, Module, Rank};
 use output::{Output, Region};
 
+pub use counted::counts;
 pub use heatmap::{common_width, widest};
 pub use output::{stream, stream_length};
 pub use pack::Block;

@@ -4,6 +4,7 @@ use super::output::Output;
 use super::scratch::{self, Table};
 use super::{Encoder, Error, Options, Sink, Step};
 use crate::checksum::Crc32;
+use crate::record::header::Extent;
 use crate::record::put;
 use crate::section::layout::{self, Head, Trailer};
 use core::mem::offset_of;
@@ -12,12 +13,15 @@ use netra_event::segment::{Entry, Header, LaneChunk, PACKED, REGIONS, Region, St
 
 /// Writes the section.
 pub(super) fn write(encoder: &mut Encoder<'_>, words: &mut [u64]) -> Step {
-    let Encoder { view, output, bytes, options, .. } = encoder;
+    let Encoder { view, output, bytes, options, header, .. } = encoder;
     let packed = Packed::new(*view, options, words)?;
     pad(output)?;
     let offset = output.position();
-    packed.block(output, bytes)?;
-    output.write(&Trailer { version: layout::VERSION, blocks: 1, offset }.encode())
+    header.heads = packed.block(output, bytes)?.mark(offset);
+    output
+        .write(&Trailer { version: layout::VERSION, blocks: 1, offset, sealed: true }.encode())?;
+    header.behind = Extent { offset, length: output.position().saturating_sub(offset) };
+    Ok(())
 }
 
 /// The block of a segment: as long as it says when it is made, though the segment may go on growing.
@@ -42,11 +46,11 @@ impl<'v, 's> Block<'v, 's> {
         (layout::HEAD as u64).saturating_add(self.0.total())
     }
 
-    /// Writes the block; the sink's first byte is the block's.
+    /// Writes the block; the sink's first byte is the block's. Gives its head, for the seal of the log.
     ///
     /// # Errors
     /// The sink refused, or there is no buffer.
-    pub fn write(&self, sink: &mut dyn Sink, buffer: &mut [u8]) -> Result<(), Error> {
+    pub fn write(&self, sink: &mut dyn Sink, buffer: &mut [u8]) -> Result<Head, Error> {
         self.0.block(&mut Output::new(sink), buffer)
     }
 }
@@ -99,8 +103,8 @@ impl<'v, 's> Packed<'v, 's> {
         Ok(Packed { view, regions, kept: Some(kept), ended })
     }
 
-    /// Writes the segment as a block.
-    fn block(&self, output: &mut Output<'_>, buffer: &mut [u8]) -> Step {
+    /// Writes the segment as a block; gives its head.
+    fn block(&self, output: &mut Output<'_>, buffer: &mut [u8]) -> Step<Head> {
         let offset = output.position();
         output.write(&[0; layout::HEAD])?;
         let mut copy = Copy { output, buffer, crc: Crc32::default(), count: 0 };
@@ -114,7 +118,8 @@ impl<'v, 's> Packed<'v, 's> {
             crc: crc.value(),
         };
         output.overwrite(offset, &head.encode())?;
-        pad(output)
+        pad(output)?;
+        Ok(head)
     }
 
     /// Bytes of the packed segment: its regions are padded, so it is a multiple of eight.

@@ -8,6 +8,8 @@ mod share;
 use crate::damage::Damage;
 use crate::read::{Job, Log, Record};
 use crate::record::header::Compression;
+use crate::section::Attendance;
+use crate::section::layout::KIND_ATTENDANCE;
 use crate::write::{Writer, copy_records};
 use crate::{Error, Result, counter};
 use align::Shift;
@@ -17,13 +19,13 @@ use std::io::{Seek, Write};
 
 /// How logs are merged.
 #[derive(Debug, Default, Clone, Copy)]
-pub struct Options {
+pub struct Options<'a> {
     /// How the result is compressed.
     pub compression: Compression,
     /// Whether records that every rank has become one record of rank −1.
     pub shared: bool,
     /// How many of the processes are ranks, the first ones; all where it is not said. What others did
-    /// beside them, before or after, stays theirs.
+    /// beside them, before or after, stays theirs. The result says it, where it is not all.
     pub ranks: Option<u32>,
     /// Whether traces forget threads: the tools of Darshan 3.5.0 and before can not read traces that
     /// tell them.
@@ -32,6 +34,8 @@ pub struct Options {
     pub speaker: usize,
     /// When the job ended, if it is known better than the logs know it: seconds since 1970.
     pub end_sec: Option<i64>,
+    /// Who there was in the job, which the result's section then says.
+    pub attendance: Option<&'a Attendance>,
 }
 
 /// What merging did.
@@ -51,7 +55,11 @@ pub struct Merged {
 /// # Errors
 /// If there are no logs, if two logs disagree about a name, or if the output can not be written.
 /// What is damaged is left out and reported, and its module is marked as incomplete.
-pub fn merge<W: Write + Seek>(mut logs: Vec<Log>, options: Options, out: W) -> Result<(W, Merged)> {
+pub fn merge<W: Write + Seek>(
+    mut logs: Vec<Log>,
+    options: Options<'_>,
+    out: W,
+) -> Result<(W, Merged)> {
     let job = job(&logs, &options).ok_or(Error::NoInput)?;
     let names = names::union(&mut logs)?;
     let mut merged = Merged::default();
@@ -69,11 +77,14 @@ pub fn merge<W: Write + Seek>(mut logs: Vec<Log>, options: Options, out: W) -> R
     }
     merged.records = writer.records();
     inputs.sections(&mut writer, &mut merged)?;
+    if let Some(attendance) = options.attendance {
+        writer.block(KIND_ATTENDANCE, &attendance.encode())?;
+    }
     Ok((writer.finish()?, merged))
 }
 
 /// The job of the log that speaks for all, with the times of all.
-fn job(logs: &[Log], options: &Options) -> Option<Job> {
+fn job(logs: &[Log], options: &Options<'_>) -> Option<Job> {
     let mut job = logs.get(options.speaker)?.job().clone();
     for other in logs.iter().map(|log| &log.job().numbers) {
         let numbers = &mut job.numbers;
@@ -84,6 +95,12 @@ fn job(logs: &[Log], options: &Options) -> Option<Job> {
             (numbers.end_sec, numbers.end_nsec) = (other.end_sec, other.end_nsec);
         }
         numbers.nprocs = numbers.nprocs.max(other.nprocs);
+    }
+    let several = job.numbers.nprocs.max(1);
+    if let Some(ranks) =
+        options.ranks.filter(|_| several > 1).filter(|&ranks| i64::from(ranks) < several)
+    {
+        job.say_ranks(ranks);
     }
     if let Some(end) = options.end_sec {
         (job.numbers.end_sec, job.numbers.end_nsec) = (end, 0);

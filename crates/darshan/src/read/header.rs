@@ -3,8 +3,9 @@
 use super::order::{Order, until_nul};
 use super::source::{Source, fill};
 use crate::record::header::{
-    COMPRESSION_AT, Compression, Extent, MAGIC, MAGIC_AT, MODULES_AT, NAMES_AT, OLD_SIZE,
-    OLD_SLOTS, PARTIAL_AT, SIZE, SLOTS, VERSIONS_AT,
+    BEHIND_AT, BEHIND_LENGTH_AT, COMPRESSION_AT, Compression, Extent, HEADS_AT, MAGIC, MAGIC_AT,
+    MODULES_AT, NAMES_AT, OLD_SIZE, OLD_SLOTS, PARTIAL_AT, SEAL, SEAL_AT, SIZE, SLOTS, SUM_AT,
+    VERSIONS_AT, sum,
 };
 use crate::{Error, Result};
 use netra_event::Module;
@@ -60,6 +61,8 @@ pub struct Header {
     pub names: Extent,
     /// Bytes of this header in the file.
     pub size: usize,
+    /// The seal, where the log was written with one.
+    pub seal: Option<Seal>,
     slots: [Slot; SLOTS],
 }
 
@@ -68,6 +71,32 @@ struct Slot {
     extent: Extent,
     version: u32,
     partial: bool,
+}
+
+/// What netra's logs say about themselves as a whole, where Darshan's tools do not look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seal {
+    /// The netra section, its trailer included; empty where the log was written without one.
+    pub behind: Extent,
+    /// The sum of the marks of its blocks.
+    pub heads: u32,
+    /// Whether the header is as it was written.
+    pub fits: bool,
+}
+
+impl Seal {
+    fn read(bytes: &[u8]) -> Option<Seal> {
+        let bytes: &[u8; SIZE] = bytes.try_into().ok()?;
+        let order = Order::Little;
+        (order.u64(bytes, SEAL_AT) == SEAL).then(|| Seal {
+            behind: Extent {
+                offset: order.u64(bytes, BEHIND_AT),
+                length: order.u64(bytes, BEHIND_LENGTH_AT),
+            },
+            heads: order.u32(bytes, HEADS_AT),
+            fits: order.u32(bytes, SUM_AT) == sum(bytes),
+        })
+    }
 }
 
 /// A module's place in a log.
@@ -133,7 +162,9 @@ impl Header {
         if version < Version::V3_41 {
             make_room(&mut slots, Module::PnetcdfVar);
         }
-        Header { version, order, compression, names: extent(names_at), size: bytes.len(), slots }
+        let seal = Seal::read(bytes);
+        let names = extent(names_at);
+        Header { version, order, compression, names, size: bytes.len(), seal, slots }
     }
 
     /// The region of every module that has data, or should have.
@@ -161,6 +192,13 @@ impl Header {
             extent: slot.extent,
             partial: slot.partial,
         }
+    }
+
+    /// Where the last region ends: netra's section may follow.
+    pub(crate) fn end(&self) -> u64 {
+        let there = self.slots.iter().map(|slot| slot.extent).filter(|extent| extent.length > 0);
+        let ends = there.chain([self.names]);
+        ends.map(|extent| extent.offset.saturating_add(extent.length)).max().unwrap_or(0)
     }
 
     /// The job has no place in the header: it ends where the next region begins.

@@ -6,6 +6,9 @@ use crate::damage::{Damage, Part, Reason};
 use crate::record::job::{self, METADATA};
 use netra_event::Seconds;
 
+/// The metadata's key for how many of the processes are ranks.
+const RANKS: &[u8] = b"netra_ranks";
+
 /// More than any job takes; what a broken log has beyond it is not looked at.
 const LIMIT: usize = 64 << 10;
 
@@ -32,6 +35,29 @@ pub struct Mount {
 }
 
 impl Job {
+    /// How many of the processes are ranks, which have the lowest numbers: all, unless netra knew better. Darshan makes
+    /// one log of several processes for MPI only.
+    #[must_use]
+    pub fn ranks(&self) -> i64 {
+        let said = self.metadata().find(|pair| pair.0 == RANKS);
+        let said = said.and_then(|pair| std::str::from_utf8(pair.1).ok()?.parse().ok());
+        said.unwrap_or(self.numbers.nprocs)
+    }
+
+    /// Says how many are, in front of what else is said: what does not fit is cut off behind.
+    pub(crate) fn say_ranks(&mut self, ranks: u32) {
+        let mut kept: Vec<&[u8]> = self.metadata.split(|&byte| byte == b'\n').collect();
+        kept.retain(|line| {
+            !line.is_empty() && line.strip_prefix(RANKS).is_none_or(|rest| !rest.starts_with(b"="))
+        });
+        let said = [RANKS, format!("={ranks}").as_bytes()].concat();
+        // The first line is who wrote the log.
+        kept.insert(kept.len().min(1), &said);
+        let mut lines = kept.join(&b'\n');
+        lines.push(b'\n');
+        self.metadata = lines;
+    }
+
     /// Keys and values of the metadata, in their order.
     pub fn metadata(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         self.metadata.split(|&byte| byte == b'\n').filter_map(|line| {

@@ -12,7 +12,7 @@ mod region;
 mod segments;
 mod source;
 
-pub use header::{Header, Region, Version};
+pub use header::{Header, Region, Seal, Version};
 pub use job::{Job, Mount};
 pub use names::{Names, Place};
 pub use order::Order;
@@ -98,9 +98,15 @@ impl Log {
             damage: Vec::new(),
             header,
         };
+        if log.header.seal.is_some_and(|seal| !seal.fits) {
+            log.damage.push(Damage { part: Part::Header, at: 0, reason: Reason::Checksum });
+        }
         log.read_job();
         log.read_names();
         log.look_at_regions();
+        if log.header.seal.is_none() {
+            log.look_for_gaps();
+        }
         Ok(log)
     }
 
@@ -138,6 +144,29 @@ impl Log {
             if region.module.is_none() {
                 self.damage.push(Damage { part, at, reason: Reason::UnknownModule });
             }
+        }
+    }
+
+    /// Darshan puts region behind region. What lies between them or behind them was one, too; a sealed header is
+    /// known to be right, and need not be asked.
+    fn look_for_gaps(&mut self) {
+        let mut extents: Vec<Extent> = self.header.regions().map(|region| region.extent).collect();
+        extents.extend([self.header.job(self.end()), self.header.names]);
+        extents.sort_by_key(|extent| extent.offset);
+        let mut at = self.header.size as u64;
+        // A section, even one that was cut, speaks for itself.
+        let section = self.section();
+        let is_plain = section.blocks().is_empty() && section.damage().is_empty();
+        let end = if is_plain { self.length } else { self.header.end() };
+        let end = Extent { offset: end, length: 0 };
+        for extent in extents.into_iter().chain([end]) {
+            // Up to seven zeros stand in front of a section.
+            if extent.offset >= at.saturating_add(8) {
+                let bytes = extent.offset.min(self.length).saturating_sub(at);
+                let reason = Reason::Unclaimed { bytes };
+                self.damage.push(Damage { part: Part::Header, at, reason });
+            }
+            at = at.max(extent.offset.saturating_add(extent.length));
         }
     }
 
@@ -194,11 +223,14 @@ impl Log {
     /// netra's own section behind the log, if there is one.
     #[must_use]
     pub fn section(&self) -> Section {
-        Section::find(&self.source, self.length)
+        Section::find(&self.source, self.length, &self.header)
     }
 
     /// Where the log ends: a section may follow.
     fn end(&self) -> u64 {
+        if let Some(seal) = self.header.seal.filter(|seal| seal.fits && seal.behind.length > 0) {
+            return seal.behind.offset.min(self.length);
+        }
         let trailer = section::trailer(&*self.source, self.length);
         trailer.map_or(self.length, |trailer| trailer.offset.min(self.length))
     }

@@ -1,6 +1,6 @@
 //! Bytes of the section: blocks with a head, and a trailer that ends the file.
 
-use crate::checksum::crc32;
+use crate::checksum::{Crc32, crc32};
 
 /// Bytes of a block's head.
 pub const HEAD: usize = 32;
@@ -10,11 +10,15 @@ pub const MAGIC: [u8; 4] = *b"NBLK";
 pub const TRAILER: usize = 32;
 /// Begins the trailer.
 pub const TRAILER_MAGIC: [u8; 8] = *b"NETRASEC";
+/// Ends the trailer of a file whose header is sealed.
+pub const SEALED: [u8; 4] = *b"SEAL";
 /// The version of the section that is written, and the only one that is read.
 pub const VERSION: u32 = 1;
 
 /// A block with the packed segment of one process.
 pub const KIND_SEGMENT: u16 = 1;
+/// A block that says who there was in the job: lines of text.
+pub const KIND_ATTENDANCE: u16 = 2;
 /// The bytes are stored as they are.
 pub const STORED: u16 = 0;
 /// The bytes are one zlib stream.
@@ -49,6 +53,15 @@ impl Head {
         bytes
     }
 
+    /// What this head adds to the seal of its file when it stands `at` this byte of it.
+    #[must_use]
+    pub fn mark(&self, at: u64) -> u32 {
+        let mut crc = Crc32::default();
+        crc.update(&at.to_le_bytes());
+        crc.update(&self.encode());
+        crc.value()
+    }
+
     /// Reads a head; nothing if it does not begin with the magic.
     #[must_use]
     pub fn decode(bytes: &[u8; HEAD]) -> Option<Head> {
@@ -74,6 +87,8 @@ pub struct Trailer {
     pub blocks: u32,
     /// Offset of the first block from the beginning of the file.
     pub offset: u64,
+    /// Whether the file's header carries a seal; those of the first logs did not.
+    pub sealed: bool,
 }
 
 impl Trailer {
@@ -87,6 +102,9 @@ impl Trailer {
         bytes[16..24].copy_from_slice(&self.offset.to_le_bytes());
         let crc = crc32(&bytes[..24]);
         bytes[24..28].copy_from_slice(&crc.to_le_bytes());
+        if self.sealed {
+            bytes[28..].copy_from_slice(&SEALED);
+        }
         bytes
     }
 
@@ -94,13 +112,14 @@ impl Trailer {
     #[must_use]
     pub fn decode(bytes: &[u8; TRAILER]) -> Option<Trailer> {
         let (words, _) = bytes.as_chunks::<4>();
-        let &[m0, m1, version, blocks, o0, o1, crc, _] = words else { return None };
+        let &[m0, m1, version, blocks, o0, o1, crc, sealed] = words else { return None };
         let right = wide(m0, m1) == u64::from_le_bytes(TRAILER_MAGIC)
             && u32::from_le_bytes(crc) == crc32(&bytes[..24]);
         right.then(|| Trailer {
             version: u32::from_le_bytes(version),
             blocks: u32::from_le_bytes(blocks),
             offset: wide(o0, o1),
+            sealed: sealed == SEALED,
         })
     }
 }
@@ -123,7 +142,7 @@ mod tests {
     fn head_and_trailer_lead_back() {
         let head = Head { kind: 1, compression: 1, stored_len: 1 << 40, raw_len: 3, crc: 0xdead };
         assert_eq!(Head::decode(&head.encode()), Some(head));
-        let trailer = Trailer { version: 1, blocks: 2, offset: 0x1_0000_0003 };
+        let trailer = Trailer { version: 1, blocks: 2, offset: 0x1_0000_0003, sealed: true };
         assert_eq!(Trailer::decode(&trailer.encode()), Some(trailer));
         let mut wrong = trailer.encode();
         wrong[17] ^= 1;

@@ -4,12 +4,16 @@
 pub mod layout;
 
 #[cfg(feature = "std")]
+mod attendance;
+#[cfg(feature = "std")]
 mod own;
 #[cfg(feature = "std")]
 mod read;
 #[cfg(feature = "std")]
 pub(crate) mod write;
 
+#[cfg(feature = "std")]
+pub use attendance::{Absent, Attendance, Host};
 #[cfg(feature = "std")]
 pub use own::{OwnRecord, OwnValue};
 #[cfg(feature = "std")]

@@ -1,7 +1,8 @@
 //! Appends a section to a log that is being written.
 
-use super::layout::{Head, STORED, Trailer, VERSION, ZLIB, padding};
+use super::layout::{Head, STORED, TRAILER, Trailer, VERSION, ZLIB, padding};
 use crate::checksum::crc32;
+use crate::record::header::Extent;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use std::io::{self, Write};
@@ -12,6 +13,7 @@ pub(crate) struct Appender {
     first: u64,
     at: u64,
     blocks: u32,
+    heads: u32,
 }
 
 impl Appender {
@@ -19,7 +21,7 @@ impl Appender {
     pub(crate) fn begin(out: &mut dyn Write, at: u64) -> io::Result<Appender> {
         pad(out, at)?;
         let first = at + padding(at);
-        Ok(Appender { first, at: first, blocks: 0 })
+        Ok(Appender { first, at: first, blocks: 0, heads: 0 })
     }
 
     /// Appends a block, compressed where that makes it smaller.
@@ -46,14 +48,17 @@ impl Appender {
         out.write_all(&bytes)?;
         out.write_all(stored)?;
         pad(out, stored_len)?;
+        self.heads = self.heads.wrapping_add(head.mark(self.at));
         self.at += bytes.len() as u64 + stored_len + padding(stored_len);
         self.blocks += 1;
         Ok(())
     }
 
-    pub(crate) fn finish(self, out: &mut dyn Write) -> io::Result<()> {
-        let trailer = Trailer { version: VERSION, blocks: self.blocks, offset: self.first };
-        out.write_all(&trailer.encode())
+    /// Ends the section; gives where it lies and the sum of its heads, for the seal.
+    pub(crate) fn finish(self, out: &mut dyn Write) -> io::Result<(Extent, u32)> {
+        let (version, blocks, offset) = (VERSION, self.blocks, self.first);
+        out.write_all(&Trailer { version, blocks, offset, sealed: true }.encode())?;
+        Ok((Extent { offset, length: self.at + TRAILER as u64 - offset }, self.heads))
     }
 }
 

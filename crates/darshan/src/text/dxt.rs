@@ -8,6 +8,7 @@ use super::page::Page;
 use super::row::{self, Row};
 use crate::counter::lustre::{EXT_END, EXT_START, STRIPE_COUNT, STRIPE_SIZE};
 use crate::damage::Damage;
+use crate::missing::Missing;
 use crate::read::{Direction, DxtHead, Log, Names, Record, Records};
 use crate::record::dxt::Segment;
 use crate::record::lustre::Component;
@@ -19,13 +20,13 @@ use std::io::{self, Write};
 /// read twice.
 const KEPT: u64 = 1 << 19;
 
-/// Prints the traces of a log. What could not be printed comes back.
+/// Prints the traces of a log. What is missing from the log comes back.
 ///
 /// # Errors
 /// If the output can not be written.
 pub fn traces(log: &Log, zone: Zone<'_>, out: &mut dyn Write) -> io::Result<Vec<Damage>> {
     let mut page = Page::new(out);
-    let mut damage = log.damage().to_vec();
+    let mut missing = Missing::of(log);
     header::lines(log, zone, &mut page)?;
     let mut any = false;
     for module in [Module::DxtPosix, Module::DxtMpiio] {
@@ -39,13 +40,13 @@ pub fn traces(log: &Log, zone: Zone<'_>, out: &mut dyn Write) -> io::Result<Vec<
         if region.partial {
             explain::incomplete(module, &mut page)?;
         }
-        damage.extend(Traces::new(log, module).print(&mut page)?);
+        missing.read_module(module, Traces::new(log, module).print(&mut page)?);
     }
     if !any {
         page.text("\n# no DXT module data available for this Darshan log.\n")?;
     }
     page.finish()?;
-    Ok(damage)
+    Ok(missing.all())
 }
 
 /// Prints the traces of one module.

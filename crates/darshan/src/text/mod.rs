@@ -19,6 +19,7 @@ pub use dxt::traces;
 pub use page::Page;
 
 use crate::damage::Damage;
+use crate::missing::Missing;
 use crate::read::{Log, Record};
 use crate::reduce::Total;
 use crate::reduce::derived::Derived;
@@ -43,7 +44,7 @@ pub struct Options<'a> {
     pub zone: Zone<'a>,
 }
 
-/// Prints a log as `darshan-parser --show-incomplete` does. What could not be printed comes back.
+/// Prints a log as `darshan-parser --show-incomplete` does. What is missing from the log comes back.
 ///
 /// # Errors
 /// If the output can not be written.
@@ -53,7 +54,7 @@ pub fn parse(log: &Log, options: &Options<'_>, out: &mut dyn Write) -> io::Resul
     if options.base {
         page.text(explain::COLUMNS)?;
     }
-    let mut damage = log.damage().to_vec();
+    let mut missing = Missing::of(log);
     let mut any = false;
     for region in log.header().regions() {
         any = true;
@@ -61,7 +62,7 @@ pub fn parse(log: &Log, options: &Options<'_>, out: &mut dyn Write) -> io::Resul
         let derivable = Total::new(module).is_some();
         if base::is_printed(module) && (options.base || derivable) {
             explain::module(module, region.partial, options.base, &mut page)?;
-            damage.extend(one_module(log, module, options, &mut page)?);
+            missing.read_module(module, one_module(log, module, options, &mut page)?);
         }
     }
     if options.base {
@@ -71,7 +72,7 @@ pub fn parse(log: &Log, options: &Options<'_>, out: &mut dyn Write) -> io::Resul
         page.text("\n# no module data available.\n")?;
     }
     page.finish()?;
-    Ok(damage)
+    Ok(missing.all())
 }
 
 /// One pass over the records serves all that is asked.

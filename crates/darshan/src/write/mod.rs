@@ -228,7 +228,7 @@ impl<W: Write + Seek> Writer<W> {
     pub fn finish(mut self) -> Result<W> {
         self.leave()?;
         if let Some(section) = self.section.take() {
-            section.finish(self.closed()?)?;
+            (self.header.behind, self.header.heads) = section.finish(self.closed()?)?;
         }
         let header = self.header.encode();
         let mut out = self.take()?.into_inner();

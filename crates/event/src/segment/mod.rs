@@ -137,6 +137,9 @@ pub const UNEXTENDED: u32 = 16;
 /// holds more than that.
 pub const JOINED: u32 = 64;
 
+/// The process went into a sandbox: what that forbids, the record does without.
+pub const SANDBOXED: u32 = 128;
+
 /// A region of the segment.
 #[derive(Debug, Default)]
 #[repr(C)]
@@ -224,7 +227,11 @@ pub struct Header {
     pub mpi: AtomicU64,
     /// Path of the job's log that this process's part is in, once MPI has ended.
     pub log: AtomicU64,
-    reserved: [u64; 7],
+    /// The inode of its PID namespace, in which its number means something; 0 if it is not known.
+    pub namespace: AtomicU64,
+    /// When the process was started, exactly: field 22 of its `stat`; 0 if it is not known.
+    pub started: AtomicU64,
+    reserved: [u64; 5],
     /// Where the regions lie.
     pub directory: [Entry; REGIONS],
 }

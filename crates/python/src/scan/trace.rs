@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::iter::once;
 use std::path::Path;
 
+use netra_darshan::Missing;
 use netra_event::{Kind as Act, NO_OFFSET, Rank};
 use netra_stream::job::Job;
 use netra_stream::render::{self, Call, Render};
@@ -50,7 +51,8 @@ pub(super) fn scan(scan: &Scan, source: &Source, page: &mut Page<'_>) -> bool {
     let done = match Piece::of_log(Path::new(&source.path)) {
         Ok(pieces) if !pieces.is_empty() => processes(pieces, &mut rows),
         // What can not be read of a log is in its list of what is missing.
-        _ => render::traced(&source.log, &mut rows, &mut io::sink()).map(drop),
+        _ => render::traced(&source.log, &mut Missing::of(&source.log), &mut rows, &mut io::sink())
+            .map(drop),
     };
     done.is_ok()
 }

@@ -54,9 +54,9 @@ impl Jobs {
     #[must_use]
     pub fn short_sql(&self) -> String {
         let began = "arrow_cast(t, 'Timestamp(Second, Some(\"UTC\"))')";
-        let took = "CAST(round((CAST(\"end\" AS BIGINT) - CAST(t AS BIGINT)) / 1e6) AS BIGINT)";
+        let took = "round((CAST(\"end\" AS BIGINT) - CAST(t AS BIGINT)) / 1e6, 2)";
         // The time with its zone, seconds, ranks, the user, and what stands between six columns; keys take what they need.
-        let others = 26 + 7 + 5 + USER + 17;
+        let others = 26 + 10 + 5 + USER + 17;
         let room = format!("greatest({LINE} - {others} - max(length(job)) OVER (), 7)");
         // The name behind the last slash.
         let program = format!("left(reverse(split_part(reverse(exe), '/', 1)), {room})");

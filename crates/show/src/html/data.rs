@@ -97,7 +97,14 @@ fn about<W: Write>(json: Out<'_, '_, W>, job: &Job, facts: &Facts) -> Result<()>
     text(json, "command", &job.command)?;
     text(json, "id", &job.id)?;
     number(json, "nprocs", facts.nprocs)?;
-    truth(json, "mpi", facts.has_mpi())?;
+    truth(json, "mpi", facts.noun() == "ranks")?;
+    number(json, "of_ranks", facts.who.ranks)?;
+    list(json, "others", &facts.who.others, |json, (number, name)| {
+        json.open('[')?;
+        json.unsigned(u64::from(*number))?;
+        json.text(name)?;
+        json.close(']')
+    })?;
     json.key("nodes")?;
     match job.nodes {
         Some(nodes) => json.unsigned(nodes)?,

@@ -148,6 +148,10 @@ impl Sums {
         self.ledger.delivered += 1;
         let own = below.own(seen);
         self.add(seen, own);
+        if let (Some(bytes), Some(file)) = (mapped(seen), seen.file) {
+            let sum = job.mapped.entry(file).or_default();
+            *sum = sum.saturating_add(bytes);
+        }
         let (Some(step), Some(id), Some(rank)) = (step(seen), seen.file, process.rank) else {
             return;
         };
@@ -367,6 +371,11 @@ fn step(seen: &Seen) -> Option<Step> {
     let layer = layer(function)?;
     let (file, rank) = (0, 0);
     Some(Step::Opened(Opening { file, rank, layer, close, start, end, place: seen.place }))
+}
+
+/// Bytes of a file that a call mapped into memory.
+fn mapped(seen: &Seen) -> Option<u64> {
+    (seen.code == Function::Mmap.code() && !seen.failed).then(|| positive(seen.result))
 }
 
 fn positive(result: i64) -> u64 {

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use netra_analyse::{
     COUNTED, Decoder, Direction, Gather, Heatmap, Job, Layer, Layout, Mount, PartialModule,
-    TraceRow, Usage,
+    TraceRow, Usage, Who,
 };
 use netra_darshan::read::{self, Log, Lustre, Record};
-use netra_darshan::{Damage, Part, Reason, counter};
+use netra_darshan::{Damage, Missing, Part, Reason, counter};
 use netra_event::{Module, Rank, RecordId};
 
 use super::holder::Holders;
@@ -17,7 +17,7 @@ use crate::{head, own};
 /// Everything in a log that the analysis looks at, and what is missing from the log.
 #[must_use]
 pub fn job(source: &str, log: &Log) -> (Job, Vec<Damage>) {
-    let mut missing = log.damage().to_vec();
+    let mut missing = Missing::of(log);
     let mut job = start(source, log);
     for layer in COUNTED {
         usages(&mut job, log, layer, &mut missing);
@@ -29,10 +29,13 @@ pub fn job(source: &str, log: &Log) -> (Job, Vec<Damage>) {
     for module in [Module::DxtPosix, Module::DxtMpiio].into_iter().filter(|_| !traced) {
         trace(&mut job, log, module, &mut missing);
     }
+    let missing = missing.all();
     count_nodes(&mut job);
     for damage in &missing {
         match (damage.part, &damage.reason) {
             (Part::Module(module), Reason::Incomplete) => job.partial.push(PartialModule(module)),
+            // The account of the events says it with its reasons.
+            (_, Reason::Events { .. }) => {}
             _ => job.remarks.push(crate::sentence(damage)),
         }
     }
@@ -57,6 +60,7 @@ fn start(source: &str, log: &Log) -> Job {
         command: text(&from.exe),
         id: from.numbers.jobid.to_string(),
         nprocs: u64::try_from(from.numbers.nprocs).unwrap_or(0),
+        who: Who::ranks(u64::try_from(from.ranks()).unwrap_or(0)),
         start: Some(from.start()),
         run_time: head::run_time(log),
         mounts: from.mounts.iter().map(mount).collect(),
@@ -80,7 +84,7 @@ pub(super) fn hints(metadata: &[u8]) -> BTreeMap<String, String> {
     hints
 }
 
-fn usages(job: &mut Job, log: &Log, layer: Layer, missing: &mut Vec<Damage>) {
+fn usages(job: &mut Job, log: &Log, layer: Layer, missing: &mut Missing<'_>) {
     let Some(table) = counter::current(layer.module()) else { return };
     let decoder = Decoder::new(layer, table.int, table.float);
     let mut records = log.records(layer.module());
@@ -97,7 +101,7 @@ fn usages(job: &mut Job, log: &Log, layer: Layer, missing: &mut Vec<Damage>) {
         usages.add(counters.id, usage);
     }
     usages.finish(job);
-    missing.extend(records.damage().iter().cloned());
+    missing.read(&records);
 }
 
 /// The records of a layer while they are read. In the end they do not depend on the order in which they came.
@@ -163,7 +167,7 @@ fn in_order(usages: &mut [Usage], keys: &[(RecordId, Rank)]) {
     }
 }
 
-fn layouts(job: &mut Job, log: &Log, missing: &mut Vec<Damage>) {
+fn layouts(job: &mut Job, log: &Log, missing: &mut Missing<'_>) {
     let mut records = log.records(Module::Lustre);
     while let Some(record) = records.next_record() {
         if let Record::Lustre(lustre) = record {
@@ -171,7 +175,7 @@ fn layouts(job: &mut Job, log: &Log, missing: &mut Vec<Damage>) {
         }
     }
     job.layouts.sort_by_key(|layout| layout.file);
-    missing.extend(records.damage().iter().cloned());
+    missing.read(&records);
 }
 
 /// The component that holds most of a file: the one with the most targets.
@@ -190,7 +194,7 @@ fn layout(lustre: &Lustre<'_>) -> Option<Layout> {
 }
 
 /// Bytes over time. A record's number is the hash of its layer's name.
-fn heatmaps(job: &mut Job, log: &Log, missing: &mut Vec<Damage>) {
+fn heatmaps(job: &mut Job, log: &Log, missing: &mut Missing<'_>) {
     let layers = [Layer::Posix, Layer::Stdio, Layer::Mpiio]
         .map(|layer| (RecordId::of(format!("heatmap:{}", heat_name(layer)).as_bytes()), layer));
     let mut records = log.records(Module::Heatmap);
@@ -207,7 +211,7 @@ fn heatmaps(job: &mut Job, log: &Log, missing: &mut Vec<Damage>) {
         }
     }
     job.heatmaps.sort_by_key(|heat| (heat.layer, heat.rank));
-    missing.extend(records.damage().iter().cloned());
+    missing.read(&records);
 }
 
 /// What Darshan calls a layer in the names of its heat maps.
@@ -218,7 +222,7 @@ fn heat_name(layer: Layer) -> &'static str {
     }
 }
 
-fn trace(job: &mut Job, log: &Log, module: Module, missing: &mut Vec<Damage>) {
+fn trace(job: &mut Job, log: &Log, module: Module, missing: &mut Missing<'_>) {
     let mut records = log.records(module);
     while let Some(record) = records.next_record() {
         let Record::Dxt(mut dxt) = record else { continue };
@@ -253,7 +257,7 @@ fn trace(job: &mut Job, log: &Log, module: Module, missing: &mut Vec<Damage>) {
             }
         }
     }
-    missing.extend(records.damage().iter().cloned());
+    missing.read(&records);
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod together;
 
 pub use darshan::job;
 pub use running::still_running;
+pub(crate) use section::who;
 #[cfg(feature = "store")]
 pub use store::stored;
 pub use together::one_job;

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use netra_analyse::Job;
-use netra_darshan::Damage;
+use netra_analyse::{Job, Who};
+use netra_darshan::Missing;
+use netra_darshan::missing::lost;
 use netra_darshan::read::Log;
 use netra_darshan::section::layout::KIND_SEGMENT;
 use netra_event::segment::View;
@@ -13,21 +14,28 @@ use netra_event::{Loss, RecordId};
 use netra_stream::job;
 use netra_stream::source::{self, Piece, Segment};
 
+use crate::attendance;
+
 use super::calls::{Below, Process, Seen, Sums};
 
 /// Adds what the section holds; false where it holds no events, so that others may.
-pub(super) fn add(job: &mut Job, log: &Log, missing: &mut Vec<Damage>) -> bool {
-    let mut found = Vec::new();
+pub(super) fn add(job: &mut Job, log: &Log, missing: &mut Missing<'_>) -> bool {
+    job.attendance = log.section().attendance().as_ref().map(attendance::of);
+    let (mut found, mut damage) = (Vec::new(), Vec::new());
     for (block, held) in log.section().blocks().iter().enumerate() {
         if held.head.kind != KIND_SEGMENT {
+            damage.extend(held.check().err());
             continue;
         }
         match held.bytes() {
-            Ok(bytes) => found.push((block, bytes)),
-            Err(damage) => missing.push(damage),
+            Ok(bytes) => {
+                damage.extend(lost(held, &bytes));
+                found.push((block, bytes));
+            }
+            Err(broken) => damage.push(broken),
         }
     }
-    missing.extend(log.section().damage().iter().cloned());
+    missing.read_blocks(damage);
     let path = Path::new(&job.source).to_owned();
     let mut segments: BTreeMap<usize, Segment> = BTreeMap::new();
     for (block, bytes) in found {
@@ -49,7 +57,11 @@ pub(super) fn add(job: &mut Job, log: &Log, missing: &mut Vec<Damage>) -> bool {
     // The order in which a store gives them back.
     numbered
         .sort_by_key(|(piece, number)| (number.map_or(-1, |rank| rank.0), piece.start, piece.pid));
+    job.who.ranks = u64::from(whole.ranks().unwrap_or(0));
+    name_others(&mut job.who, &whole);
+    let mut mapped = BTreeMap::new();
     for (piece, number) in numbered {
+        piece.add_mapped(&mut mapped);
         let source::Kind::Log { block } = piece.kind else { continue };
         let Some(segment) = segments.remove(&block) else { continue };
         let rank = number.and_then(|rank| u32::try_from(rank.0).ok());
@@ -59,7 +71,36 @@ pub(super) fn add(job: &mut Job, log: &Log, missing: &mut Vec<Damage>) -> bool {
         }
         job.remarks.extend(piece.notes.iter().map(|note| format!("process {}: {note}", piece.pid)));
     }
+    // The counters know those that the trace has not.
+    job.mapped = mapped;
     sums.finish(job)
+}
+
+/// Who the processes of a log are. Where all are ranks its header says so, and nothing else is read.
+pub(crate) fn who(log: &Log) -> Who {
+    let numbers = &log.job().numbers;
+    let ranks = log.job().ranks();
+    let mut who = Who::ranks(u64::try_from(ranks).unwrap_or(0));
+    if ranks >= numbers.nprocs {
+        return who;
+    }
+    let section = log.section();
+    let blocks = section.blocks().iter().filter(|held| held.head.kind == KIND_SEGMENT);
+    let pieces = blocks.enumerate().filter_map(|(block, held)| {
+        let bytes = held.bytes().ok()?;
+        Some(Piece::new(Path::new(""), source::Kind::Log { block }, &View::new(&bytes).ok()?))
+    });
+    name_others(&mut who, &job::Job::new(pieces.collect()));
+    who
+}
+
+/// Names the processes that are no ranks.
+fn name_others(who: &mut Who, whole: &job::Job) {
+    for (piece, number) in whole.numbered().filter(|(_, number)| !whole.is_rank(*number)) {
+        let Some(number) = number.and_then(|number| u32::try_from(number.0).ok()) else { continue };
+        let command = String::from_utf8_lossy(&piece.command);
+        who.others.insert(number, Who::name(&command, piece.pid));
+    }
 }
 
 /// When the log's clock begins, in nanoseconds since 1970.

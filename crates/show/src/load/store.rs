@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use netra_analyse::{
     COUNTED, Decoder, Direction, Heatmap, Job, Layer, Layout, Mount, Opening, PartialModule,
-    TraceRow,
+    TraceRow, Who,
 };
 use netra_darshan::counter;
 use netra_event::{Function, Module, RecordId, Seconds};
@@ -34,6 +34,10 @@ pub async fn stored(recall: &Recall) -> Result<Job> {
         let rank = u32::try_from(process.rank).ok();
         if let Some(rank) = rank.filter(|_| !process.node.is_empty()) {
             job.hosts.entry(rank).or_insert_with(|| process.node.clone());
+        }
+        if let Some(number) = rank.filter(|number| u64::from(*number) >= job.who.ranks) {
+            let pid = u32::try_from(process.pid).unwrap_or(0);
+            job.who.others.insert(number, Who::name(&process.exe, pid));
         }
         let notes = process.notes.iter().map(|note| format!("process {}: {note}", process.pid));
         job.remarks.extend(notes);
@@ -68,6 +72,7 @@ async fn start(recall: &Recall, head: &Head) -> Result<Job> {
         command: head.command.clone(),
         id: head.job_id.to_string(),
         nprocs: u64::try_from(head.nprocs.max(1)).unwrap_or(1),
+        who: Who::ranks(ranks(head)),
         start: Some(Seconds(seconds as f64 + nanos as f64 / 1e9)),
         run_time: run_time(head),
         mounts: mounts.iter().map(mount).collect(),
@@ -76,6 +81,13 @@ async fn start(recall: &Recall, head: &Head) -> Result<Job> {
         modules: head.modules.clone(),
         ..Job::default()
     })
+}
+
+/// How many of its processes are ranks: all, unless its log knew better.
+fn ranks(head: &Head) -> u64 {
+    let said = head.metadata.lines().find_map(|line| line.strip_prefix("netra_ranks="));
+    let said = said.and_then(|number| number.parse().ok());
+    said.unwrap_or_else(|| u64::try_from(head.nprocs.max(1)).unwrap_or(1))
 }
 
 /// How long it ran. Before log version 3.41 there are whole seconds only, of which the last was at least

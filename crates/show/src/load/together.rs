@@ -1,15 +1,15 @@
-//! Many logs as one job: programs without MPI leave a log per process.
+//! Many logs as one job: programs without MPI leave a log per process. Nobody called them ranks.
 
 use std::collections::BTreeSet;
 
-use netra_analyse::{Commit, FunctionUse, Heatmap, Job, Opening, TraceRow};
+use netra_analyse::{Commit, FunctionUse, Heatmap, Job, Opening, TraceRow, program};
 use netra_event::{Loss, Rank, Seconds};
 
 /// Steps of a heat map by which a process may have started later; a width that asks for more is
 /// no width.
 const STEPS: f64 = 1e6;
 
-/// One job of many processes. Each becomes a rank, in the order given.
+/// One job of many processes, in the order given.
 ///
 /// # Errors
 /// If one of them has several ranks already: records that were summed over the ranks of one job cannot
@@ -17,8 +17,9 @@ const STEPS: f64 = 1e6;
 pub fn one_job(jobs: Vec<Job>) -> Result<Job, String> {
     if let Some(parallel) = jobs.iter().find(|job| job.nprocs > 1) {
         return Err(format!(
-            "{} is a job of {} ranks already; only logs of single processes can be taken together",
-            parallel.source, parallel.nprocs
+            "{} is a job of {} already; only logs of single processes can be taken together",
+            parallel.source,
+            parallel.who.how_many(parallel.nprocs)
         ));
     }
     let first =
@@ -75,6 +76,11 @@ fn add(whole: &mut Job, job: Job, rank: usize, later: f64) {
         whole.opens.push(Opening { file, rank: rank as u32, start, end, place, ..*open });
     }
     let rank = rank as u32;
+    // Without netra's own section nobody knows more of a process than its log.
+    let log = job.source.rsplit('/').next().unwrap_or_default();
+    let name = job.who.others.into_values().next();
+    let name = name.unwrap_or_else(|| format!("{} ({log})", program(&job.command)));
+    whole.who.others.insert(rank, name);
     whole.hosts.extend(job.hosts.into_values().next().map(|host| (rank, host)));
     // Steps begin with each process, so those of one that started later would stand too early.
     let shift = |steps: Vec<u64>, by: usize| [vec![0; by], steps].concat();
@@ -99,6 +105,14 @@ fn add(whole: &mut Job, job: Job, rank: usize, later: f64) {
     whole.threads = whole.threads.max(job.threads);
     if let Some(threaded) = &job.threaded {
         whole.threaded.get_or_insert_default().absorb(threaded);
+    }
+    match (&mut whole.attendance, job.attendance) {
+        (Some(sum), Some(more)) => sum.add(more),
+        (sum, more) => *sum = sum.take().or(more),
+    }
+    for (file, bytes) in job.mapped {
+        let sum = whole.mapped.entry(file).or_default();
+        *sum = sum.saturating_add(bytes);
     }
     if let Some(aside) = &job.aside {
         whole.aside.get_or_insert_default().absorb(aside);
@@ -156,7 +170,7 @@ fn losses(sums: &mut Vec<(Loss, u64)>, more: Vec<(Loss, u64)>) {
 #[cfg(test)]
 mod tests {
     use super::one_job;
-    use netra_analyse::{Job, Layer, Usage};
+    use netra_analyse::{Job, Layer, Usage, Who};
     use netra_event::{Rank, RecordId, Seconds};
 
     fn process(start: f64, run_time: f64) -> Job {
@@ -171,16 +185,18 @@ mod tests {
     }
 
     #[test]
-    fn processes_become_ranks_of_one_run() {
+    fn processes_become_one_run_and_no_ranks() {
         let job = one_job(vec![process(100.0, 10.0), process(105.0, 20.0)]).unwrap();
         assert_eq!((job.nprocs, job.start, job.run_time), (2, Some(Seconds(100.0)), Seconds(25.0)));
         let ranks: Vec<Rank> = job.usages.iter().map(|usage| usage.rank).collect();
         assert_eq!(ranks, [Rank(0), Rank(1)]);
+        assert_eq!((job.who.ranks, job.who.others.len()), (0, 2));
     }
 
     #[test]
     fn a_parallel_job_is_refused() {
-        let parallel = Job { nprocs: 4, source: "a.darshan".into(), ..Job::default() };
+        let who = Who::ranks(4);
+        let parallel = Job { nprocs: 4, who, source: "a.darshan".into(), ..Job::default() };
         assert!(
             one_job(vec![process(0.0, 1.0), parallel])
                 .unwrap_err()

@@ -10,7 +10,7 @@ use crate::csv::row;
 /// The line of names.
 pub fn header(out: &mut impl Write) -> Result<()> {
     out.write_all(
-        b"log,slug,cause,level,lost_seconds,share,confidence,audience,says,gain_seconds,gain_if,files,ranks\n",
+        b"log,slug,cause,level,lost_seconds,share,confidence,audience,says,gain_seconds,gain_if,files,ranks,processes\n",
     )
 }
 
@@ -46,6 +46,7 @@ fn one(out: &mut impl Write, name: &str, finding: &Finding, cause: &str) -> Resu
             gain.map_or("", |gain| &gain.assuming),
             &files.join(" "),
             &ranks.join(" "),
+            &finding.processes.join("; "),
         ],
     )
 }

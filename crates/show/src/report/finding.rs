@@ -21,7 +21,7 @@ impl Files for Named {
     fn write<W: Write>(&self, json: &mut Json<'_, W>, finding: &Finding) -> Result<()> {
         list(json, "files", &finding.files, |json, (id, path)| {
             json.open('{')?;
-            number(json, "id", id.0)?;
+            text(json, "id", &id.0.to_string())?;
             text(json, "path", path)?;
             json.close('}')
         })
@@ -48,6 +48,7 @@ pub(crate) fn write<W: Write>(
     evidence(json, finding)?;
     files.write(json, finding)?;
     list(json, "ranks", &finding.ranks, |json, rank| json.int(rank.0))?;
+    list(json, "processes", &finding.processes, |json, name| json.text(name))?;
     json.key("window_seconds")?;
     match finding.window {
         Some((start, end)) => {

@@ -9,7 +9,7 @@ use crate::plain::{plain, shortened};
 /// From this share of the run on, I/O is the problem.
 const MUCH: f64 = 0.25;
 /// Below this share it is not.
-const LITTLE: f64 = 0.05;
+pub(super) const LITTLE: f64 = 0.05;
 /// Characters that a path may take.
 const PATH: usize = 60;
 
@@ -27,8 +27,11 @@ pub(crate) fn verdict(report: &Report) -> String {
         _ => "no",
     };
     let at_least = if io.at_most > io.seconds * 1.01 { "at least " } else { "" };
-    let who =
-        if facts.nprocs > 1 { format!(" on rank {}, the slowest", io.rank) } else { String::new() };
+    let who = if facts.nprocs > 1 {
+        format!(" on {}, the slowest", facts.who.called(io.rank))
+    } else {
+        String::new()
+    };
     let mut says = format!(
         "{word}: I/O takes {at_least}{} of {} ({}){who}",
         Seconds(io.seconds),
@@ -44,7 +47,9 @@ pub(crate) fn verdict(report: &Report) -> String {
     if !kinds.is_empty() {
         says.push_str(&format!(": {}", kinds.join(", ")));
     }
-    if facts.nprocs > 1 && io.mean < io.seconds / 2.0 && share >= LITTLE {
+    // Processes that are no ranks have nothing in common that a mean would be one of.
+    if facts.noun() == "ranks" && facts.nprocs > 1 && io.mean < io.seconds / 2.0 && share >= LITTLE
+    {
         says.push_str(&format!(
             "; the mean rank spends {} ({})",
             Seconds(io.mean),
@@ -68,7 +73,7 @@ pub(crate) fn place(report: &Report) -> Option<String> {
     let &(first, seconds) = files.first()?;
     let file = facts.file(first)?;
     let mut says = format!(
-        "{} ({} of it, {})",
+        "{} ({} of that time, {} moved)",
         shortened(&plain(file.path.as_bytes()), PATH),
         percent(seconds / total),
         Bytes(file.bytes()),

@@ -6,11 +6,13 @@ use std::io::{Result, Write};
 use netra_analyse::metric::{FileFacts, Sharing};
 use netra_analyse::pattern::{Conflicts, Contention, Hazard, PhaseList, Steps};
 use netra_analyse::{Direction, Extreme, Facts, Flow, Report, Thresholds, Usage};
+use netra_event::Rank;
 
 use super::finding::{self, Named};
 use super::query::Asked;
 use crate::Json;
-use crate::member::{float, integer, list, number, optional, text, truth};
+use crate::attendance;
+use crate::member::{float, list, number, optional, text, truth};
 
 /// The version of the shape.
 const VERSION: u64 = 1;
@@ -73,6 +75,7 @@ fn job<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
     json.open('{')?;
     text(json, "command", &facts.command)?;
     number(json, "processes", facts.nprocs)?;
+    number(json, "ranks", facts.who.ranks)?;
     float(json, "run_time_seconds", facts.run_time)?;
     json.key("nodes")?;
     match facts.nodes {
@@ -93,7 +96,8 @@ fn io<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
     json.line()?;
     json.key("io")?;
     json.open('{')?;
-    integer(json, "rank", io.rank.0)?;
+    rank(json, "rank", facts, io.rank)?;
+    optional(json, "process", facts.who.other(io.rank).as_deref())?;
     float(json, "seconds", io.seconds)?;
     float(json, "share", facts.share(io.seconds))?;
     float(json, "seconds_at_most", io.at_most)?;
@@ -105,11 +109,20 @@ fn io<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
     truth(json, "overlaps", io.overlaps)?;
     list(json, "files", &io.by_file(), |json, (file, seconds)| {
         json.open('{')?;
-        number(json, "id", file.0)?;
+        text(json, "id", &file.0.to_string())?;
         float(json, "seconds", *seconds)?;
         json.close('}')
     })?;
     json.close('}')
+}
+
+/// A rank, or nothing where the process is none.
+fn rank<W: Write>(json: Out<'_, '_, W>, key: &str, facts: &Facts, whose: Rank) -> Result<()> {
+    json.key(key)?;
+    match facts.who.rank(whose) {
+        Some(rank) => json.int(rank),
+        None => json.null(),
+    }
 }
 
 fn trust<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
@@ -133,6 +146,22 @@ fn trust<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
         None => json.null()?,
     }
     number(json, "summed_records", trust.summed)?;
+    json.key("attendance")?;
+    match &trust.attendance {
+        None => json.null()?,
+        Some(found) => attendance::json(json, found)?,
+    }
+    json.key("mapped")?;
+    match &trust.mapped {
+        Some(mapped) => {
+            json.open('{')?;
+            text(json, "says", &mapped.says())?;
+            number(json, "files", mapped.files)?;
+            number(json, "bytes", mapped.bytes)?;
+            json.close('}')?;
+        }
+        None => json.null()?,
+    }
     json.key("set_aside")?;
     match &trust.aside {
         Some(aside) => {
@@ -236,9 +265,10 @@ fn facts<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
     json.line()?;
     list(json, "files", &facts.files, |json, one| file(json, one, facts))?;
     json.line()?;
-    list(json, "ranks", facts.ranks.by_rank.iter(), |json, (rank, one)| {
+    list(json, "ranks", facts.ranks.by_rank.iter(), |json, (whose, one)| {
         json.open('{')?;
-        integer(json, "rank", rank.0)?;
+        rank(json, "rank", facts, *whose)?;
+        optional(json, "process", facts.who.other(*whose).as_deref())?;
         number(json, "reads", one.reads)?;
         number(json, "writes", one.writes)?;
         number(json, "bytes", one.bytes)?;
@@ -256,8 +286,8 @@ fn facts<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
         float(json, "rank_seconds", node.rank_seconds)?;
         json.key("slowest_rank")?;
         match node.slowest {
-            Some((rank, _)) => json.int(rank.0)?,
-            None => json.null()?,
+            Some((number, _)) if facts.who.is_rank(number) => json.int(number.0)?,
+            _ => json.null()?,
         }
         float(json, "slowest_seconds", node.slowest.map_or(0.0, |slowest| slowest.1))?;
         json.close('}')
@@ -323,7 +353,7 @@ fn sizes<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
 fn file<W: Write>(json: Out<'_, '_, W>, file: &FileFacts, facts: &Facts) -> Result<()> {
     json.line()?;
     json.open('{')?;
-    number(json, "id", file.id.0)?;
+    text(json, "id", &file.id.0.to_string())?;
     text(json, "path", &file.path)?;
     optional(json, "file_system", file.file_system.as_deref())?;
     optional(json, "mount", file.mount.as_deref())?;
@@ -333,7 +363,7 @@ fn file<W: Write>(json: Out<'_, '_, W>, file: &FileFacts, facts: &Facts) -> Resu
         Sharing::All => "all",
     };
     text(json, "sharing", class)?;
-    number(json, "ranks", file.ranks(facts.nprocs))?;
+    number(json, "processes", file.ranks(facts.nprocs))?;
     json.key("layout")?;
     match &file.layout {
         Some(layout) => {
@@ -348,9 +378,9 @@ fn file<W: Write>(json: Out<'_, '_, W>, file: &FileFacts, facts: &Facts) -> Resu
     list(json, "layers", file.layers.values(), |json, sum| {
         json.open('{')?;
         usage(json, sum)?;
-        extreme(json, "slowest", file.slowest.get(&sum.layer))?;
-        extreme(json, "fastest", file.fastest.get(&sum.layer))?;
-        extreme(json, "heaviest", file.heaviest.get(&sum.layer))?;
+        extreme(json, "slowest", file.slowest.get(&sum.layer), facts)?;
+        extreme(json, "fastest", file.fastest.get(&sum.layer), facts)?;
+        extreme(json, "heaviest", file.heaviest.get(&sum.layer), facts)?;
         json.close('}')
     })?;
     traced(json, file, facts)?;
@@ -409,11 +439,17 @@ fn flow<W: Write>(json: Out<'_, '_, W>, name: &str, flow: &Flow) -> Result<()> {
     json.close('}')
 }
 
-fn extreme<W: Write>(json: Out<'_, '_, W>, name: &str, extreme: Option<&Extreme>) -> Result<()> {
+fn extreme<W: Write>(
+    json: Out<'_, '_, W>,
+    name: &str,
+    extreme: Option<&Extreme>,
+    facts: &Facts,
+) -> Result<()> {
     json.key(name)?;
     let Some(extreme) = extreme else { return json.null() };
     json.open('{')?;
-    integer(json, "rank", extreme.rank.0)?;
+    rank(json, "rank", facts, extreme.rank)?;
+    optional(json, "process", facts.who.other(extreme.rank).as_deref())?;
     number(json, "bytes", extreme.bytes)?;
     float(json, "seconds", extreme.seconds)?;
     json.close('}')
@@ -512,9 +548,9 @@ fn phases<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
     json.key("phases")?;
     let Some(phases) = &facts.phases else { return json.null() };
     json.open('{')?;
-    phase_list(json, "job", &phases.job)?;
+    phase_list(json, "job", &phases.job, facts)?;
     for (layer, list) in &phases.layers {
-        phase_list(json, layer.name(), list)?;
+        phase_list(json, layer.name(), list, facts)?;
     }
     json.close('}')
 }
@@ -536,7 +572,12 @@ fn alone<W: Write>(json: Out<'_, '_, W>, facts: &Facts) -> Result<()> {
     json.close('}')
 }
 
-fn phase_list<W: Write>(json: Out<'_, '_, W>, name: &str, phases: &PhaseList) -> Result<()> {
+fn phase_list<W: Write>(
+    json: Out<'_, '_, W>,
+    name: &str,
+    phases: &PhaseList,
+    facts: &Facts,
+) -> Result<()> {
     json.key(name)?;
     json.open('{')?;
     float(json, "gap_seconds", phases.gap)?;
@@ -555,9 +596,9 @@ fn phase_list<W: Write>(json: Out<'_, '_, W>, name: &str, phases: &PhaseList) ->
         number(json, "ranks", phase.ranks)?;
         float(json, "busy_rank_seconds", phase.busy)?;
         float(json, "concurrency", phase.concurrency())?;
-        integer(json, "fastest_rank", phase.fastest.0.0)?;
+        rank(json, "fastest_rank", facts, phase.fastest.0)?;
         float(json, "fastest_seconds", phase.fastest.1)?;
-        integer(json, "slowest_rank", phase.slowest.0.0)?;
+        rank(json, "slowest_rank", facts, phase.slowest.0)?;
         float(json, "slowest_seconds", phase.slowest.1)?;
         json.close('}')
     })?;

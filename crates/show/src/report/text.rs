@@ -6,7 +6,7 @@ use netra_analyse::Report;
 use netra_analyse::insight::{Advice, Finding, Level, Line};
 use netra_event::Seconds;
 
-use super::headline::{cause, percent, place, verdict};
+use super::headline::{LITTLE, cause, percent, place, verdict};
 use super::query::Asked;
 use crate::own;
 use crate::plain::{plain, shortened};
@@ -49,7 +49,7 @@ pub fn page(out: &mut impl Write, name: &str, report: &Report, page: Page) -> Re
             answer(out, "Why", &says)?;
         }
         None if report.facts.layers.is_empty() => {}
-        None => answer(out, "Why", "no rule found anything that costs time")?,
+        None => answer(out, "Why", &unexplained(report))?,
     }
     answer(out, "Trust", &trust(report))?;
     for also in report.facts.also.iter().filter(|_| page.all) {
@@ -60,16 +60,21 @@ pub fn page(out: &mut impl Write, name: &str, report: &Report, page: Page) -> Re
     unknown(out, report, page)
 }
 
+/// What is said where no rule found a cause.
+fn unexplained(report: &Report) -> String {
+    let io = report.facts.critical.seconds;
+    if report.facts.share(io) < LITTLE {
+        return "no rule found anything that costs time".to_owned();
+    }
+    format!("no rule explains these {}", Seconds(io))
+}
+
 fn title(out: &mut impl Write, name: &str, report: &Report) -> Result<()> {
     let facts = &report.facts;
     let command = plain(facts.command.as_bytes());
-    let ranks = match facts.nprocs {
-        1 => "1 process".into(),
-        several if facts.has_mpi() => format!("{several} ranks"),
-        several => format!("{several} processes"),
-    };
+    let many = facts.who.how_many(facts.nprocs);
     writeln!(out, "{}", plain(name.as_bytes()))?;
-    let tail = format!("{ranks}, {}", Seconds(facts.run_time));
+    let tail = format!("{many}, {}", Seconds(facts.run_time));
     let room = WIDTH.saturating_sub(tail.chars().count() + 4);
     writeln!(out, "  {}  {tail}\n", shortened(command.trim(), room))
 }

@@ -15,6 +15,7 @@ use super::tables::moment;
 use crate::ingest::who::name_for_ever;
 use crate::recall::column::Columns;
 use crate::recall::quoted;
+use crate::schema::TABLES;
 use crate::sheet::{Cell, Sheet};
 use crate::{Error, Result, Store};
 
@@ -63,9 +64,10 @@ fn texts(batches: &[RecordBatch], column: &str) -> Result<Vec<Option<String>>> {
 /// What is in the store already.
 #[derive(Debug)]
 pub(super) struct Known {
-    /// What was imported whole, with its job.
+    /// What was imported, with its job.
     imports: HashMap<String, Option<String>>,
-    jobs: BTreeSet<String>,
+    /// Jobs that were imported, and how many things are missing from each.
+    jobs: BTreeMap<String, usize>,
     /// Keys that were given to sources of this import.
     given: Mutex<HashMap<String, Identity>>,
 }
@@ -74,6 +76,32 @@ impl Known {
     /// The job of a source that was imported before.
     pub(super) fn import(&self, identity: &Identity) -> Option<Option<String>> {
         self.imports.get(&identity.0).cloned()
+    }
+
+    /// How many things are missing from a job that was imported; nothing is known of others.
+    pub(super) fn lacks(&self, job: &str) -> usize {
+        self.jobs.get(job).copied().unwrap_or(0)
+    }
+
+    /// Whether rows of a job came over the stream: those are not an importer's to change.
+    pub(super) fn is_streamed(job: &str, large: &Large) -> Result<bool> {
+        let sql = format!(
+            "SELECT 1 FROM events WHERE job = {} AND source = 'stream' LIMIT 1",
+            quoted(job)
+        );
+        let rows = large.runtime.block_on(ask(&large.store, "events", &sql))?;
+        Ok(rows.iter().any(|batch| batch.num_rows() > 0))
+    }
+
+    /// The imported job of this key that has this process, by the number that the system gave it.
+    pub(super) fn of_process(&self, key: &str, pid: i64, large: &Large) -> Result<Option<String>> {
+        let sql = format!(
+            "SELECT job FROM {FIRST} WHERE (job = {0} OR job LIKE {1}) AND pid = {pid}",
+            quoted(key),
+            quoted(&format!("{key}.%")),
+        );
+        let rows = large.runtime.block_on(ask(&large.store, FIRST, &sql))?;
+        Ok(texts(&rows, "job")?.into_iter().flatten().next())
     }
 
     /// The key for a log of netra's own, or the job whose processes are in it already.
@@ -85,24 +113,31 @@ impl Known {
         large: &Large,
     ) -> Result<std::result::Result<String, String>> {
         let ours: BTreeSet<i64> = producers.iter().map(name_for_ever).collect();
-        let list: Vec<String> = ours.iter().map(i64::to_string).collect();
+        let mut list: Vec<String> = ours.iter().map(i64::to_string).collect();
+        if list.is_empty() {
+            list.push("NULL".to_owned());
+        }
         let sql = format!(
-            "SELECT job, source, process FROM {FIRST} WHERE job = {} OR process IN ({})",
+            "SELECT job, source, process, pid FROM {FIRST} WHERE job = {} OR process IN ({})",
             quoted(key),
             list.join(", "),
         );
         let rows = large.runtime.block_on(ask(&large.store, FIRST, &sql))?;
         let mut is_taken = false;
         let (jobs, sources) = (texts(&rows, "job")?, texts(&rows, "source")?);
+        let pids: BTreeSet<i64> = producers.iter().map(|one| i64::from(one.pid)).collect();
         let mut processes = Vec::new();
         for batch in &rows {
-            let names = Columns::new(batch).longs("process")?;
-            processes.extend((0..batch.num_rows()).map(|row| names.get(row)));
+            let columns = Columns::new(batch);
+            let (names, numbers) = (columns.longs("process")?, columns.longs("pid")?);
+            processes.extend((0..batch.num_rows()).map(|row| (names.get(row), numbers.get(row))));
         }
-        for ((job, source), process) in jobs.into_iter().zip(sources).zip(processes) {
+        for ((job, source), (process, pid)) in jobs.into_iter().zip(sources).zip(processes) {
             let Some(job) = job else { continue };
-            let is_ours = process.is_some_and(|process| ours.contains(&process));
-            let is_whole = source.as_deref() != Some("log") || self.jobs.contains(&job);
+            // Of a log that was cut off nobody knows more of its processes than a number.
+            let is_cut = job == key && self.lacks(&job) > 0 && pids.contains(&pid.unwrap_or(-1));
+            let is_ours = is_cut || process.is_some_and(|process| ours.contains(&process));
+            let is_whole = source.as_deref() != Some("log") || self.jobs.contains_key(&job);
             match (is_ours, is_whole) {
                 (true, true) => return Ok(Err(job)),
                 // What an importer that died left of this very log is completed.
@@ -135,11 +170,17 @@ impl<'a> Committer<'a> {
     pub(super) async fn new(store: &'a Store) -> Result<Committer<'a>> {
         // A job whose rows were set aside is not unknown. Tables that can still not be written say so when they are asked.
         drop(store.restore_all().await?);
-        let rows = ask(store, LAST, "SELECT digest, job FROM imports").await?;
-        let pairs = texts(&rows, "digest")?.into_iter().zip(texts(&rows, "job")?);
+        let rows = ask(store, LAST, "SELECT digest, job, missing FROM imports").await?;
+        let (digests, of) = (texts(&rows, "digest")?, texts(&rows, "job")?);
+        let mut jobs = BTreeMap::new();
+        for (job, missing) in of.iter().zip(texts(&rows, "missing")?) {
+            if let Some(job) = job {
+                jobs.insert(job.clone(), missing.map_or(0, |lines| lines.lines().count()));
+            }
+        }
+        let pairs = digests.into_iter().zip(of);
         let imports: HashMap<String, Option<String>> =
             pairs.filter_map(|(digest, job)| Some((digest?, job))).collect();
-        let jobs = imports.values().flatten().cloned().collect();
         let known = Arc::new(Known { imports, jobs, given: Mutex::default() });
         Ok(Committer { store, known, waiting: Vec::new(), rows: 0, seen: BTreeSet::new() })
     }
@@ -171,6 +212,11 @@ impl<'a> Committer<'a> {
             let job = found.jobs.first().map(|job| job.key.clone());
             each(&source, Fate::Known { job });
             return Ok(());
+        }
+        if let Some(job) = &found.replaces {
+            self.finish(each).await?;
+            let job = job.clone();
+            return self.replace(&job, source, found, each).await;
         }
         self.rows += found.rows.iter().map(|(_, rows)| rows.num_rows()).sum::<usize>();
         self.waiting.push((source, found));
@@ -227,6 +273,39 @@ impl<'a> Committer<'a> {
             let jobs = found.jobs.into_iter().map(|job| job.key).collect();
             each(&source, Fate::Taken { jobs, rows, missing: found.missing });
         }
+        Ok(())
+    }
+
+    /// A better copy takes the place of what is known of its job. The table of imports comes last: until then the
+    /// job lacks what it lacked, and the copy is taken again.
+    async fn replace(
+        &mut self,
+        job: &str,
+        source: Source,
+        mut found: Found,
+        each: &mut dyn FnMut(&Source, Fate),
+    ) -> Result<()> {
+        let mut count = 0;
+        let mut by_table: BTreeMap<&'static str, Vec<RecordBatch>> = BTreeMap::new();
+        for (table, rows) in found.rows.drain(..) {
+            count += rows.num_rows() as u64;
+            by_table.entry(table).or_default().push(rows);
+        }
+        // What nodes measured and what was published are not the log's.
+        let others = [LAST, "metrics", "messages"];
+        let tables = TABLES.iter().filter(|table| table.column("job").is_some());
+        for table in tables.filter(|table| !others.contains(&table.name)) {
+            let rows = by_table.remove(table.name).unwrap_or_default();
+            self.store.replace(table.name, job, &rows).await?;
+        }
+        let (source, found) = {
+            let waiting = [(source, found)];
+            self.store.replace(LAST, job, &[imports(&waiting)?]).await?;
+            let [one] = waiting;
+            one
+        };
+        let jobs = found.jobs.into_iter().map(|job| job.key).collect();
+        each(&source, Fate::Taken { jobs, rows: count, missing: found.missing });
         Ok(())
     }
 

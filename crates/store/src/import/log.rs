@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use netra_darshan::read::{Direction, Log, Record};
-use netra_darshan::{Damage, Part, Reason};
+use netra_darshan::{Missing, Part, Reason};
 use netra_event::Module;
 
 use super::files::Files;
@@ -27,7 +27,7 @@ pub(super) struct Taking<'a> {
     pub(super) tables: &'a mut Tables,
     pub(super) files: Files,
     pub(super) job: JobRow,
-    pub(super) damage: Vec<Damage>,
+    pub(super) missing: Missing<'a>,
     pub(super) streamed: Streamed,
 }
 
@@ -44,8 +44,8 @@ pub(super) fn take(
 ) -> Result<JobRow> {
     let job = job(path, log, key);
     tables.begin(&job)?;
-    let damage = log.damage().to_vec();
-    let mut taking = Taking { log, tables, files: Files::of(log), job, damage, streamed };
+    let missing = Missing::of(log);
+    let mut taking = Taking { log, tables, files: Files::of(log), job, missing, streamed };
     taking.names()?;
     for &module in Module::ALL {
         taking.records(module)?;
@@ -60,13 +60,16 @@ pub(super) fn take(
     if taking.job.processes == 0 {
         taking.processes(hosts)?;
     }
-    for damage in std::mem::take(&mut taking.damage) {
+    let Taking { missing, mut job, .. } = taking;
+    for damage in missing.all() {
         match (damage.part, &damage.reason) {
-            (Part::Module(module), Reason::Incomplete) => taking.job.partial.push(module),
-            _ => taking.job.remarks.push(damage.sentence()),
+            (Part::Module(module), Reason::Incomplete) => job.partial.push(module),
+            // The account of each lane says it, with its reasons.
+            (_, Reason::Events { .. }) => {}
+            _ => job.remarks.push(damage.sentence()),
         }
     }
-    Ok(taking.job)
+    Ok(job)
 }
 
 /// What the log says of the job itself.
@@ -79,7 +82,9 @@ fn job(path: &Path, log: &Log, key: String) -> JobRow {
         key,
         job_id: numbers.jobid,
         uid: numbers.uid,
-        exe: command.split(' ').next().unwrap_or_default().to_owned(),
+        // As every row of its processes has it.
+        exe: section::program(log)
+            .unwrap_or_else(|| command.split(' ').next().unwrap_or_default().to_owned()),
         command,
         nprocs: numbers.nprocs,
         start: moment(numbers.start_sec, numbers.start_nsec),
@@ -116,7 +121,7 @@ impl Taking<'_> {
             let name = self.files.get(record.id());
             self.tables.record(module, &record, &name, &mut head)?;
         }
-        self.damage.extend(records.damage().iter().cloned());
+        self.missing.read(&records);
         Ok(())
     }
 
@@ -162,7 +167,7 @@ impl Taking<'_> {
             }
             hosts.entry(rank).or_insert(host);
         }
-        self.damage.extend(records.damage().iter().cloned());
+        self.missing.read(&records);
         Ok(())
     }
 
@@ -180,6 +185,8 @@ impl Taking<'_> {
                 start: self.job.start,
                 end: Some(self.job.end),
                 state: "ended",
+                // Of a log that lost its section: by it the whole copy is known.
+                pid: section::cut_off(self.log).map_or(0, |(_, pid)| pid),
                 ..ProcessRow::default()
             };
             self.tables.process(&process)?;

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use netra_darshan::missing::lost;
 use netra_darshan::section::layout::KIND_SEGMENT;
 use netra_event::frame::Producer;
 use netra_event::segment::View;
@@ -24,22 +25,25 @@ use crate::stack;
 /// Takes what the section holds; says whether there was a call in it.
 pub(super) fn take(taking: &mut Taking<'_>) -> Result<bool> {
     let section = taking.log.section();
-    taking.damage.extend(section.damage().iter().cloned());
+    let mut damage = Vec::new();
     let path = Path::new(&taking.job.path).to_owned();
     let mut segments = HashMap::new();
     for (block, held) in section.blocks().iter().enumerate() {
         if held.head.kind != KIND_SEGMENT {
+            damage.extend(held.check().err());
             continue;
         }
         match held.bytes() {
             Ok(bytes) => {
+                damage.extend(lost(held, &bytes));
                 if let Ok(segment) = Segment::from_bytes(&path, bytes) {
                     segments.insert(block, segment);
                 }
             }
-            Err(damage) => taking.damage.push(damage),
+            Err(broken) => damage.push(broken),
         }
     }
+    taking.missing.read_blocks(damage);
     let pieces = segments
         .iter()
         .map(|(&block, segment)| Piece::new(&path, Kind::Log { block }, &segment.view()));
@@ -56,6 +60,23 @@ pub(super) fn take(taking: &mut Taking<'_>) -> Result<bool> {
     Ok(calls > 0)
 }
 
+/// The path of the program that the job is about; none where the log does not say more than a command line.
+pub(super) fn program(log: &netra_darshan::Log) -> Option<String> {
+    let section = log.section();
+    let blocks = section.blocks().iter().enumerate();
+    let mut paths = HashMap::new();
+    let mut pieces = Vec::new();
+    for (block, held) in blocks.filter(|(_, held)| held.head.kind == KIND_SEGMENT) {
+        let Ok(bytes) = held.bytes() else { continue };
+        let Ok(view) = View::new(&bytes) else { continue };
+        paths.insert(block, String::from_utf8_lossy(view.exe()).into_owned());
+        pieces.push(Piece::new(Path::new(""), Kind::Log { block }, &view));
+    }
+    let whole = Job::new(pieces);
+    let Kind::Log { block } = whole.speaker()?.kind else { return None };
+    paths.remove(&block).filter(|path| !path.is_empty())
+}
+
 /// The processes that a log's section names.
 pub(super) fn producers(log: &netra_darshan::Log) -> (Vec<Producer>, Option<String>) {
     let mut found = Vec::new();
@@ -67,6 +88,14 @@ pub(super) fn producers(log: &netra_darshan::Log) -> (Vec<Producer>, Option<Stri
         key.get_or_insert_with(|| String::from_utf8_lossy(view.job()).into_owned());
     }
     (found, key.filter(|key| !key.is_empty()))
+}
+
+/// The job's key and the process that a log of netra's own was begun by, as its metadata says.
+pub(super) fn cut_off(log: &netra_darshan::Log) -> Option<(String, i64)> {
+    let of = |wanted: &[u8]| log.job().metadata().find(|(key, _)| *key == wanted);
+    let key = String::from_utf8_lossy(of(b"netra_job")?.1).into_owned();
+    let pid = std::str::from_utf8(of(b"netra_pid")?.1).ok()?.parse().ok()?;
+    (!key.is_empty()).then_some((key, pid))
 }
 
 fn producer(view: &View<'_>) -> Producer {
@@ -153,7 +182,7 @@ impl<'a> Process<'a> {
                 by_function,
                 ..AccountRow::default()
             };
-            let mut thread = lane.tid();
+            let (mut thread, mut more) = (lane.tid(), 0);
             for (index, event) in lane.events() {
                 if event.code == Function::Thread.code() {
                     // Whoever takes over a lane says its number.
@@ -163,9 +192,16 @@ impl<'a> Process<'a> {
                 if taking.streamed.has(self.name, account.lane, index) {
                     continue;
                 }
+                more += 1;
                 self.call(taking, account.lane, whole(index), thread, &event)?;
             }
             all += account.delivered.cast_unsigned();
+            // What came over the stream may go on where the log, which ranks write when MPI ends, stops.
+            let here = taking.streamed.count(self.name, account.lane) + more;
+            let behind = (here - account.delivered).max(0);
+            account.delivered = here;
+            account.produced = account.produced.max(here);
+            account.calls = account.calls.saturating_add(behind);
             taking.tables.account(&account)?;
         }
         Ok(all)

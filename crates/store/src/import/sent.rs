@@ -28,7 +28,7 @@ pub(super) fn take(
     let mut tables = Tables::new(identity.clone(), None);
     let jobs = rows(path, &found.sent, &identity, &mut tables).map_err(|error| said(&error))?;
     let rows = tables.take().map_err(|error| said(&error))?;
-    Ok(Found { identity, kind: "connector", jobs, rows, missing, ahead: 0 })
+    Ok(Found { identity, kind: "connector", jobs, rows, missing, ahead: 0, replaces: None })
 }
 
 fn rows(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use datafusion::arrow::record_batch::RecordBatch;
 use netra_darshan::Log;
+use netra_event::frame::Producer;
 use netra_stream::source::Piece;
 
 use super::commit::Known;
@@ -38,6 +39,8 @@ pub(super) struct Found {
     pub(super) missing: Vec<String>,
     /// Rows that went ahead.
     pub(super) ahead: u64,
+    /// The job whose rows give way: what is known of it comes from a copy that lacked more.
+    pub(super) replaces: Option<String>,
 }
 
 /// What reading came to.
@@ -136,22 +139,19 @@ fn read_log(path: &Path, log: &Log, kind: &'static str, known: &Known, large: &L
         Ok(identity) => identity,
         Err(error) => return Reading::Refused(said(&error)),
     };
-    if let Some(job) = known.import(&identity) {
-        return Reading::Known { job };
-    }
-    let found = match key {
-        Some(key) => match known.key(&key, &producers, &identity, large) {
-            Ok(Ok(key)) => Streamed::find(&key, large).map(|streamed| (key, streamed)),
-            Ok(Err(job)) => return Reading::Known { job: Some(job) },
-            Err(error) => Err(error),
-        },
-        None => {
-            let key = format!("darshan.{}.{}", log.job().numbers.jobid, identity.short());
-            Ok((key, Streamed::default()))
-        }
+    let place = match place(log, (&producers, key), &identity, known, large) {
+        Ok(place) => place,
+        Err(error) => return Reading::Refused(said(&error)),
     };
-    let mut tables = Tables::new(identity.clone(), Some(large.clone()));
-    let taken = found.and_then(|(key, streamed)| {
+    let (key, replaces) = match place {
+        Where::New(key) => (key, None),
+        Where::Better(job) => (job.clone(), Some(job)),
+        Where::There(job) => return Reading::Known { job },
+    };
+    // What takes the place of other rows comes at once, and none of it before.
+    let ahead = Some(large.clone()).filter(|_| replaces.is_none());
+    let mut tables = Tables::new(identity.clone(), ahead);
+    let taken = Streamed::find(&key, large).and_then(|streamed| {
         let job = log::take(path, log, key, streamed, &mut tables)?;
         tables.job(&job)?;
         Ok((job, tables.take()?))
@@ -161,7 +161,12 @@ fn read_log(path: &Path, log: &Log, kind: &'static str, known: &Known, large: &L
             let partial = job.partial.iter();
             let partial =
                 partial.map(|module| format!("{module} ran out of memory and counts only part"));
-            let missing = partial.chain(job.remarks.iter().cloned()).collect();
+            let missing: Vec<String> = partial.chain(job.remarks.iter().cloned()).collect();
+            if let Some(old) = &replaces
+                && missing.len() >= known.lacks(old)
+            {
+                return Reading::Known { job: replaces };
+            }
             let ahead = tables.ahead();
             Reading::Found(Box::new(Found {
                 identity,
@@ -170,9 +175,56 @@ fn read_log(path: &Path, log: &Log, kind: &'static str, known: &Known, large: &L
                 rows,
                 missing,
                 ahead,
+                replaces,
             }))
         }
         Err(error) => Reading::Refused(said(&error)),
+    }
+}
+
+/// Where the rows of a log belong.
+enum Where {
+    /// To a job of this key, which is new.
+    New(String),
+    /// To a job that is there and that lacks something; nobody but importers wrote it.
+    Better(String),
+    /// They are there.
+    There(Option<String>),
+}
+
+fn place(
+    log: &Log,
+    (producers, key): (&[Producer], Option<String>),
+    identity: &Identity,
+    known: &Known,
+    large: &Large,
+) -> Result<Where> {
+    let there = match (known.import(identity), key) {
+        (Some(job), _) => job,
+        (None, Some(key)) => match known.key(&key, producers, identity, large)? {
+            Ok(key) => return Ok(Where::New(key)),
+            Err(job) => Some(job),
+        },
+        (None, None) => match section::cut_off(log) {
+            // A log of netra's own whose section is gone still says whose it is.
+            Some((key, pid)) => match known.of_process(&key, pid, large)? {
+                Some(job) => Some(job),
+                None => match known.key(&key, &[], identity, large)? {
+                    Ok(key) => return Ok(Where::New(key)),
+                    Err(job) => Some(job),
+                },
+            },
+            None => {
+                let number = log.job().numbers.jobid;
+                return Ok(Where::New(format!("darshan.{number}.{}", identity.short())));
+            }
+        },
+    };
+    match there {
+        Some(job) if known.lacks(&job) > 0 && !Known::is_streamed(&job, large)? => {
+            Ok(Where::Better(job))
+        }
+        there => Ok(Where::There(there)),
     }
 }
 

@@ -145,20 +145,23 @@ impl Store {
     /// Processes of which other events are here than their node has sent; `twice` says how many are here more often than once.
     async fn check_ledger(&self, twice: &BTreeMap<i64, i64>) -> Result<Vec<Problem>> {
         let session = SessionContext::new_with_config(Store::settings());
-        for name in ["events", "ledger"] {
+        for name in ["events", "ledger", "processes"] {
             session.register_table(name, std::sync::Arc::new(self.scan(name).await?))?;
         }
         // An account that arrived twice is one account.
         let sent = "select process, sum(sent) from (select process, lane, max(sent) as sent from ledger where final \
                     group by process, lane) group by process";
         let sent = numbers(&session, sent).await?;
-        let oldest = "select coalesce(min(day), date '1970-01-01') from events";
-        // Events that have expired are missing rightly: only accounts of days that are still here count.
+        // Events that have expired are missing rightly, but only whole days expire: of a process that began on a day
+        // that is still here, or of which no event went before one that is here, none has.
+        let oldest = "select min(day) from events";
         let late = format!(
-            "select process, min(sent) from ledger where final and day > ({oldest}) group by process"
+            "select process, 0 from processes group by process having min(day) >= ({oldest}) union \
+             select process, 0 from events where sequence = 0 and source <> 'dxt' group by process"
         );
         let late: HashSet<i64> = numbers(&session, &late).await?.into_keys().collect();
-        let here = "select process, count(*) from events where source = 'stream' group by process";
+        // What came over the stream and what a log had besides are one account.
+        let here = "select process, count(*) from events where source in ('stream', 'segment') group by process";
         let here = numbers(&session, here).await?;
         let mut problems = Vec::new();
         for (process, sent) in sent {

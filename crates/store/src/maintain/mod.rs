@@ -9,6 +9,7 @@ mod clean;
 mod compact;
 mod expire;
 mod keeper;
+mod replace;
 mod stats;
 mod twice;
 mod window;

@@ -7,9 +7,10 @@ mod write;
 
 use std::collections::BTreeMap;
 
+use netra_darshan::section::Attendance;
 use netra_event::{Loss, Rank};
 
-use crate::source::{Kind, Life, Piece};
+use crate::source::{Kind, Life, Piece, Roll};
 
 pub use target::{Name, Target};
 pub use write::Written;
@@ -22,6 +23,7 @@ pub struct Job {
     earlier: Vec<Piece>,
     numbers: Vec<Option<Rank>>,
     nprocs: u32,
+    attendance: Option<Attendance>,
 }
 
 impl Job {
@@ -44,7 +46,20 @@ impl Job {
         let (mut pieces, earlier) = latest(pieces);
         pieces.sort_by(|a, b| (a.start, a.pid, &a.path).cmp(&(b.start, b.pid, &b.path)));
         let (numbers, nprocs) = number::number(&pieces);
-        Job { pieces, earlier, numbers, nprocs }
+        Job { pieces, earlier, numbers, nprocs, attendance: None }
+    }
+
+    /// The same job, and who there was in it by its rolls: the log will say so.
+    #[must_use]
+    pub fn called(mut self, roll: &Roll) -> Job {
+        self.attendance = (!roll.is_empty()).then(|| roll.attendance(&self.pieces));
+        self
+    }
+
+    /// Who there was in it, if a roll was called.
+    #[must_use]
+    pub fn attendance(&self) -> Option<&Attendance> {
+        self.attendance.as_ref()
     }
 
     /// The pieces, in the order in which their processes began.
@@ -66,22 +81,34 @@ impl Job {
         String::from_utf8_lossy(key).into_owned()
     }
 
-    /// The process that says what the job is: the first rank, else the first that is no launcher. A job of `mpirun` is
-    /// about the program that it starts, as it is where nobody records launchers.
+    /// The process that says what the job is: the first rank, else the one with most I/O that is no launcher. A job of
+    /// `mpirun` is about the program that it starts, as it is where nobody records launchers, and a job of a script about
+    /// the program that it calls for the work.
     #[must_use]
     pub fn speaker(&self) -> Option<&Piece> {
         let ranks = self.pieces.iter().filter(|piece| piece.rank.is_some() && !piece.is_launcher());
         let rank = ranks.min_by_key(|piece| (!piece.from_mpi, piece.rank));
-        let other = || self.pieces.iter().find(|piece| !piece.is_launcher());
+        let other = || {
+            let others = self.pieces.iter().filter(|piece| !piece.is_launcher());
+            // Of equals the first.
+            others.rev().max_by_key(|piece| (piece.moved, piece.io))
+        };
         rank.or_else(other).or(self.pieces.first())
     }
 
-    /// How many ranks of MPI the job has; none if it has none.
+    /// How many ranks the job has, by the word of MPI or of the launcher; none if nobody said so.
     #[must_use]
     pub fn ranks(&self) -> Option<u32> {
         let sizes = self.pieces.iter().filter(|piece| piece.rank.is_some());
         let highest = |piece: &Piece| piece.rank.map_or(0, |rank| rank.saturating_add(1));
         sizes.map(|piece| piece.nprocs.unwrap_or(0).max(highest(piece))).max()
+    }
+
+    /// Whether the process of this number is a rank.
+    #[must_use]
+    pub fn is_rank(&self, number: Option<Rank>) -> bool {
+        let ranks = self.ranks().map_or(0, i64::from);
+        number.is_some_and(|number| (0..ranks).contains(&number.0))
     }
 
     /// Pieces of processes that still run.

@@ -5,14 +5,15 @@
 //! have the same. A process that counted nothing needs none, nor does a launcher or another process
 //! beside the ranks that neither read nor wrote: its records stay in its segment.
 
-use netra_event::Rank;
+use std::collections::BTreeMap;
+
+use netra_event::{Nanos, Rank};
 
 use crate::source::Piece;
 
 /// The numbers of pieces, which are in the order of their start, and how many processes there are.
 pub(super) fn number(pieces: &[Piece]) -> (Vec<Option<Rank>>, u32) {
     let mut numbers = vec![None; pieces.len()];
-    let mut taken: Vec<u32> = Vec::new();
     let ranked = pieces.iter().any(|piece| piece.counted && piece.rank.is_some());
     let nobody = pieces.iter().all(|piece| !piece.counted);
     let counted = |piece: &Piece| match piece.rank {
@@ -20,20 +21,24 @@ pub(super) fn number(pieces: &[Piece]) -> (Vec<Option<Rank>>, u32) {
         None if ranked => piece.moved,
         _ => piece.counted || nobody,
     };
-    // Of several images with one rank, as a script that ends in exec leaves them, the one that MPI
-    // gave it to is the rank, else the first that moved data.
-    for (from_mpi, moved) in [(true, true), (true, false), (false, true), (false, false)] {
-        for (piece, number) in pieces.iter().zip(&mut numbers) {
-            let first = |rank: &u32| !taken.contains(rank);
-            let counts = counted(piece) && piece.moved == moved && piece.from_mpi == from_mpi;
-            if let Some(rank) = piece.rank.filter(|rank| counts && first(rank)) {
-                taken.push(rank);
-                *number = Some(Rank(i64::from(rank)));
-            }
+    // Of several images with one rank, as a script and what it starts leave them, the one that MPI
+    // gave it to is the rank, else the one with most I/O; of equals the first.
+    let mut best: BTreeMap<u32, (bool, bool, Nanos, usize)> = BTreeMap::new();
+    for (at, piece) in pieces.iter().enumerate().filter(|(_, piece)| counted(piece)) {
+        let Some(rank) = piece.rank else { continue };
+        let weight = (piece.from_mpi, piece.moved, piece.io);
+        let known = best.entry(rank).or_insert((weight.0, weight.1, weight.2, at));
+        if (known.0, known.1, known.2) < weight {
+            *known = (weight.0, weight.1, weight.2, at);
+        }
+    }
+    for (&rank, &(.., at)) in &best {
+        if let Some(number) = numbers.get_mut(at) {
+            *number = Some(Rank(i64::from(rank)));
         }
     }
     let known = pieces.iter().filter_map(|piece| piece.nprocs).max().unwrap_or(0);
-    let ranks = taken.iter().map(|&rank| rank.saturating_add(1)).max().unwrap_or(0);
+    let ranks = best.keys().map(|&rank| rank.saturating_add(1)).max().unwrap_or(0);
     let mut next = known.max(ranks);
     for (piece, number) in pieces.iter().zip(&mut numbers) {
         // What is not a rank and moved nothing beside ranks is left to its segment.
@@ -49,7 +54,6 @@ pub(super) fn number(pieces: &[Piece]) -> (Vec<Option<Rank>>, u32) {
 mod tests {
     use super::*;
     use crate::source::{Kind, Life};
-    use netra_event::Nanos;
 
     #[track_caller]
     fn check(pieces: &[(Option<u32>, Option<u32>, bool)], want: &[Option<i64>], nprocs: u32) {
@@ -75,6 +79,8 @@ mod tests {
             job: Vec::new(),
             job_id: 0,
             pid: 1,
+            namespace: None,
+            started: None,
             uid: 0,
             host: Vec::new(),
             command: Vec::new(),
@@ -88,9 +94,11 @@ mod tests {
             life: Life::Over,
             counted,
             moved,
+            io: Nanos(u64::from(moved)),
             events: 0,
             dropped: Vec::new(),
             notes: Vec::new(),
+            mapped: Vec::new(),
             flags: 0,
             kept: None,
         }
@@ -141,6 +149,16 @@ mod tests {
         check_moved(&[shell, program], &[None, Some(0)], 1);
         check_moved(&[program, shell, program], &[Some(0), None, Some(1)], 2);
         check_moved(&[shell, shell], &[Some(0), None], 1);
+    }
+
+    #[test]
+    fn of_what_a_launcher_started_the_one_with_most_io_is_the_rank() {
+        // A shim that read a file, and became or started the program.
+        let mut pieces = [(Some(0), true), (Some(0), true), (Some(0), true)]
+            .map(|(rank, did)| piece(&(rank, Some(1), did, did)));
+        pieces[1].io = Nanos(1_000_000);
+        let (numbers, nprocs) = number(&pieces);
+        assert_eq!((numbers, nprocs), (vec![Some(Rank(1)), Some(Rank(0)), Some(Rank(2))], 3));
     }
 
     #[test]

@@ -111,8 +111,13 @@ impl Job {
             Draft::create(folder).map_err(Error::io("creating a file in", folder))?;
         // As an MPI job's log has it: what every rank did is one record.
         let ranks = self.ranks();
-        let options =
-            merge::Options { shared: ranks.is_some(), ranks, speaker, ..Default::default() };
+        let options = merge::Options {
+            shared: ranks.is_some(),
+            ranks: Some(ranks.unwrap_or(0)),
+            speaker,
+            attendance: self.attendance.as_ref(),
+            ..Default::default()
+        };
         let (file, merged) = merge::merge(logs, options, file).map_err(failed)?;
         // That events ran out is no damage: the pieces say how many.
         let damage = merged.damage.into_iter();

@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use netra_event::{Kind, NO_OFFSET};
+use netra_event::{Kind, Layer, NO_OFFSET};
 
 use super::json::Line;
 use super::{Call, Render};
@@ -49,7 +49,13 @@ fn what(line: &mut Line, call: &Call<'_>) {
             line.text("kind", function.kind().name().as_bytes());
         }
         // A newer netra wrote it.
-        None => line.number("code", call.event.code),
+        None => {
+            if let Some(layer) = Layer::of_code(call.event.code) {
+                line.text("layer", layer.name().as_bytes());
+            }
+            line.text("function", format!("#{}", call.event.code).as_bytes());
+            line.number("code", call.event.code);
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use netra_event::{Kind, NO_OFFSET};
+use netra_event::{Kind, Layer, NO_OFFSET};
 
 use super::quote::quote;
 use super::{Call, Render};
@@ -35,8 +35,13 @@ impl Render for Rows {
         self.number(Some(call.start.0));
         self.number(Some(call.duration.0));
         let function = call.function();
-        self.text(function.map_or(&b""[..], |function| function.layer().name().as_bytes()));
-        self.text(function.map_or(&b""[..], |function| function.name().as_bytes()));
+        let layer = Layer::of_code(event.code).map_or("", Layer::name);
+        self.text(layer.as_bytes());
+        match function {
+            Some(function) => self.text(function.name().as_bytes()),
+            // A newer netra wrote it.
+            None => self.text(format!("#{}", event.code).as_bytes()),
+        }
         self.text(call.file.map_or(&b""[..], |file| file.name));
         self.number(call.file.map(|file| file.id));
         let data = function.is_some_and(|one| matches!(one.kind(), Kind::Read | Kind::Write));

@@ -17,6 +17,8 @@ pub struct Told {
     pub events: u64,
     /// Events that the form had a place for.
     pub written: u64,
+    /// Events of functions that are not known here: a newer netra wrote them.
+    pub unknown: u64,
     /// Events that the process produced and that are not here: dropped, or taken by a daemon.
     pub missing: u64,
 }
@@ -26,6 +28,7 @@ impl Told {
     pub fn add(&mut self, other: Told) {
         self.events += other.events;
         self.written += other.written;
+        self.unknown += other.unknown;
         self.missing = self.missing.saturating_add(other.missing);
     }
 }
@@ -54,6 +57,7 @@ pub fn segment(
             after_loss: gap.is_some_and(|gap| gap <= ended),
         };
         told.events += 1;
+        told.unknown += u64::from(timed.event.function().is_none());
         let call = process.call(&timed, to, &mut |index| names.file(index));
         told.written += u64::from(render.call(out, &call)?);
     }

@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-use netra_darshan::Damage;
+use netra_darshan::Missing;
 use netra_darshan::read::{Direction, Dxt, Log, Record};
 use netra_darshan::record::dxt::Segment;
 use netra_event::{Event, Function, Module, Nanos, Rank};
@@ -14,16 +14,17 @@ use super::process::{About, Process, Reference};
 use super::{File, Render, Told};
 use crate::source::Timed;
 
-/// Renders the traces of a log; says what of them could not be read.
+/// Renders the traces of a log; what of them can not be read goes to what is missing.
 ///
 /// # Errors
 /// The output can not be written.
 pub fn traced(
     log: &Log,
+    missing: &mut Missing<'_>,
     render: &mut dyn Render,
     out: &mut dyn Write,
-) -> io::Result<(Told, Vec<Damage>)> {
-    let (mut told, mut damage) = (Told::default(), Vec::new());
+) -> io::Result<Told> {
+    let mut told = Told::default();
     for (lane, module) in (0..).zip([Module::DxtPosix, Module::DxtMpiio]) {
         let mut records = log.records(module);
         let mut index = 0;
@@ -31,9 +32,9 @@ pub fn traced(
             let Record::Dxt(dxt) = record else { continue };
             told.add(one(log, (module, lane), dxt, &mut index, render, out)?);
         }
-        damage.extend_from_slice(records.damage());
+        missing.read(&records);
     }
-    Ok((told, damage))
+    Ok(told)
 }
 
 /// What one rank did to one file.

@@ -1,5 +1,6 @@
 //! A process's part of a job: what is known about it without its events, and where the rest is.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -8,8 +9,8 @@ use netra_darshan::Log;
 use netra_darshan::section::layout::KIND_SEGMENT;
 use netra_event::frame::Producer;
 use netra_event::segment::shard::{direction, mpiio, posix, stdio};
-use netra_event::segment::{Record, State, View};
-use netra_event::{Loss, Module, Nanos};
+use netra_event::segment::{Record, SANDBOXED, State, View};
+use netra_event::{Loss, Module, Nanos, RecordId};
 
 use super::{Life, Segment};
 use crate::sink;
@@ -40,6 +41,10 @@ pub struct Piece {
     pub job_id: i64,
     /// The process.
     pub pid: u32,
+    /// The PID namespace in which its number means something, if it is known.
+    pub namespace: Option<u64>,
+    /// When the process was started, in the kernel's clock ticks since boot, if it is known exactly.
+    pub started: Option<u64>,
     /// Its user.
     pub uid: u32,
     /// Its host.
@@ -66,12 +71,16 @@ pub struct Piece {
     pub counted: bool,
     /// Whether it has read or written anything.
     pub moved: bool,
+    /// What its counters have for I/O, over all threads.
+    pub io: Nanos,
     /// Events it wrote.
     pub events: u64,
     /// Events it did not write, by reason.
     pub dropped: Vec<(Loss, u64)>,
     /// What the library complained about.
     pub notes: Vec<String>,
+    /// Bytes of files that were mapped into memory.
+    pub mapped: Vec<(RecordId, u64)>,
     /// The segment's flags.
     pub flags: u32,
     /// Where a daemon has kept its events, if one read them while it ran.
@@ -121,6 +130,8 @@ impl Piece {
             job: view.job().to_vec(),
             job_id: view.job_id(),
             pid: view.pid(),
+            namespace: view.namespace(),
+            started: view.started(),
             uid: view.uid(),
             host: view.host().to_vec(),
             command: view.command().to_vec(),
@@ -137,9 +148,11 @@ impl Piece {
             life: if kind == Kind::Segment { Life::of(view) } else { Life::Over },
             counted: view.records().next().is_some(),
             moved: view.records().any(|record| moved(&record)),
+            io: spent(view),
             events: view.lanes().map(|lane| lane.produced()).fold(0, u64::saturating_add),
             dropped: dropped.collect(),
             notes: view.notes().map(|note| String::from_utf8_lossy(note).into_owned()).collect(),
+            mapped: mapped(view),
             flags: view.flags(),
             kept: None,
         }
@@ -176,6 +189,14 @@ impl Piece {
         }
     }
 
+    /// Adds its mapped bytes to those of other processes.
+    pub fn add_mapped(&self, sums: &mut BTreeMap<RecordId, u64>) {
+        for &(file, bytes) in &self.mapped {
+            let sum = sums.entry(file).or_default();
+            *sum = sum.saturating_add(bytes);
+        }
+    }
+
     /// Whether both are of one process.
     #[must_use]
     pub fn is_same_process(&self, other: &Piece) -> bool {
@@ -193,10 +214,16 @@ impl Piece {
         is_launcher(&self.command, self.from_mpi)
     }
 
-    /// Whether the process was ended from outside, without a word.
+    /// Whether the process was ended from outside, without a word. In a sandbox words may be forbidden.
     #[must_use]
     pub fn was_killed(&self) -> bool {
-        self.life == Life::Over && self.state == Some(State::Running)
+        self.life == Life::Over && self.state == Some(State::Running) && !self.was_sandboxed()
+    }
+
+    /// Whether the process went into a sandbox, in which it could not be recorded freely.
+    #[must_use]
+    pub fn was_sandboxed(&self) -> bool {
+        self.flags & SANDBOXED != 0
     }
 }
 
@@ -227,6 +254,17 @@ pub fn is_launcher(command: &[u8], from_mpi: bool) -> bool {
     !from_mpi && LAUNCHERS.contains(&name)
 }
 
+/// Files that were mapped into memory, by what each thread counted.
+fn mapped(view: &View<'_>) -> Vec<(RecordId, u64)> {
+    let of_files = view.records().filter(|one| one.module == u32::from(Module::Posix.code()));
+    let bytes = |record: Record<'_>| {
+        let bytes = record.word(posix::BYTES_MAPPED);
+        let id = RecordId(view.file(record.file).filter(|_| bytes > 0)?.id);
+        Some((id, bytes))
+    };
+    of_files.filter_map(bytes).collect()
+}
+
 /// Whether a record counts calls that read or write.
 fn moved(record: &Record<'_>) -> bool {
     let is = |module: Module| record.module == u32::from(module.code());
@@ -241,6 +279,27 @@ fn moved(record: &Record<'_>) -> bool {
         () => return false,
     };
     words.iter().any(|&word| record.word(word) > 0)
+}
+
+/// What the counters of system calls and streams have for reads, writes and other calls; layers above count the same
+/// time again.
+fn spent(view: &View<'_>) -> Nanos {
+    let of = |record: &Record<'_>| {
+        let is = |module: Module| record.module == u32::from(module.code());
+        let words = match () {
+            () if is(Module::Posix) => {
+                [posix::READ + direction::TIME, posix::WRITE + direction::TIME, posix::META_TIME]
+            }
+            () if is(Module::Stdio) => {
+                [stdio::READ + stdio::TIME, stdio::WRITE + stdio::TIME, stdio::META_TIME]
+            }
+            () => return 0,
+        };
+        words.iter().map(|&word| record.word(word)).fold(0, u64::saturating_add)
+    };
+    let ticks = view.records().map(|record| of(&record)).fold(0, u64::saturating_add);
+    // The cast saturates, which only damaged ticks reach.
+    Nanos((ticks as f64 * view.tick()) as u64)
 }
 
 fn open(path: &Path) -> Result<Log> {

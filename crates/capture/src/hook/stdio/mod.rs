@@ -6,10 +6,8 @@
 
 pub mod format;
 pub mod open;
-#[expect(non_snake_case, reason = "they are libc's names")]
 pub mod read;
 pub mod seek;
 pub mod stream;
 pub mod wide;
-#[expect(non_snake_case, reason = "they are libc's names")]
 pub mod write;

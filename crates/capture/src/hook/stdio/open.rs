@@ -21,13 +21,11 @@ mod real {
 
     crate::real! {
         fn fopen(path: *const c_char, mode: *const c_char) -> *mut File, else core::ptr::null_mut();
-        fn fopen64(path: *const c_char, mode: *const c_char) -> *mut File, else core::ptr::null_mut();
         fn fdopen(fd: c_int, mode: *const c_char) -> *mut File, else core::ptr::null_mut();
         fn freopen(path: *const c_char, mode: *const c_char, stream: *mut File) -> *mut File,
             else core::ptr::null_mut();
         fn freopen64(path: *const c_char, mode: *const c_char, stream: *mut File) -> *mut File,
             else core::ptr::null_mut();
-        fn tmpfile64() -> *mut File, else core::ptr::null_mut();
         fn tmpfile() -> *mut File, else core::ptr::null_mut();
         fn popen(command: *const c_char, mode: *const c_char) -> *mut File,
             else core::ptr::null_mut();
@@ -35,7 +33,6 @@ mod real {
         fn pclose(stream: *mut File) -> c_int, else -1;
         fn fcloseall() -> c_int, else -1;
         fn fileno(stream: *mut File) -> c_int, else -1;
-        fn fileno_unlocked(stream: *mut File) -> c_int, else -1;
     }
 }
 
@@ -89,7 +86,7 @@ unsafe fn opened(call: Call, made: *mut File, path: *const c_char, mode: *const 
 
 named! {
     /// `fopen(3)`.
-    fn [fopen fopen64](path: *const c_char, mode: *const c_char, site: usize) -> *mut File, real => {
+    fn [fopen](path: *const c_char, mode: *const c_char, site: usize) -> *mut File, real => {
         let call = Call::begin(Function::Fopen, site);
         // SAFETY: the caller's contract is the real function's.
         let made = unsafe { real(path, mode) };
@@ -179,7 +176,7 @@ fn nameless(call: Call, made: *mut File, name: Option<&[u8]>) {
 
 named! {
     /// `tmpfile(3)`: a file that never has a name.
-    fn [tmpfile tmpfile64](site: usize) -> *mut File, real => {
+    fn [tmpfile](site: usize) -> *mut File, real => {
         let call = Call::begin(Function::Tmpfile, site);
         // SAFETY: the caller's contract is the real function's.
         let made = unsafe { real() };
@@ -280,7 +277,7 @@ pub unsafe extern "C" fn fcloseall(site: usize) -> c_int {
 named! {
     /// `fileno(3)`: from here on the application may use the descriptor beside the stream, so it
     /// counts as an open of the file for POSIX, as Darshan has it.
-    fn [fileno fileno_unlocked](of: *mut File, site: usize) -> c_int, real => {
+    fn [fileno](of: *mut File, site: usize) -> c_int, real => {
         let call = Call::begin(Function::Fileno, site);
         // SAFETY: the caller's contract is the real function's.
         let fd = unsafe { real(of) };

@@ -19,10 +19,7 @@ mod real {
         fn __fread_chk(into: *mut c_void, room: usize, size: usize, count: usize, stream: *mut File) -> usize, else 0;
         fn __fread_unlocked_chk(into: *mut c_void, room: usize, size: usize, count: usize, stream: *mut File) -> usize, else 0;
         fn fgetc(stream: *mut File) -> c_int, else -1;
-        fn getc(stream: *mut File) -> c_int, else -1;
-        fn _IO_getc(stream: *mut File) -> c_int, else -1;
         fn fgetc_unlocked(stream: *mut File) -> c_int, else -1;
-        fn getc_unlocked(stream: *mut File) -> c_int, else -1;
         fn getchar() -> c_int, else -1;
         fn getchar_unlocked() -> c_int, else -1;
         fn fgets(into: *mut c_char, size: c_int, stream: *mut File) -> *mut c_char, else core::ptr::null_mut();
@@ -33,7 +30,6 @@ mod real {
         fn __gets_chk(into: *mut c_char, room: usize) -> *mut c_char, else core::ptr::null_mut();
         fn getline(line: *mut *mut c_char, room: *mut usize, stream: *mut File) -> ssize_t, else -1;
         fn getdelim(line: *mut *mut c_char, room: *mut usize, until: c_int, stream: *mut File) -> ssize_t, else -1;
-        fn __getdelim(line: *mut *mut c_char, room: *mut usize, until: c_int, stream: *mut File) -> ssize_t, else -1;
         fn getw(stream: *mut File) -> c_int, else -1;
         fn __uflow(stream: *mut File) -> c_int, else -1;
         fn __underflow(stream: *mut File) -> c_int, else -1;
@@ -97,7 +93,7 @@ named! {
 }
 named! {
     /// `fgetc(3)`.
-    fn [fgetc getc _IO_getc fgetc_unlocked getc_unlocked](stream: *mut File, site: usize) -> c_int, real => {
+    fn [fgetc fgetc_unlocked](stream: *mut File, site: usize) -> c_int, real => {
         let call = Call::begin(Function::Fgetc, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(stream) };
@@ -190,7 +186,7 @@ named! {
 }
 named! {
     /// `getdelim(3)`.
-    fn [getdelim __getdelim](line: *mut *mut c_char, room: *mut usize, until: c_int, stream: *mut File, site: usize) -> ssize_t, real => {
+    fn [getdelim](line: *mut *mut c_char, room: *mut usize, until: c_int, stream: *mut File, site: usize) -> ssize_t, real => {
         let call = Call::begin(Function::Getdelim, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(line, room, until, stream) };

@@ -17,9 +17,7 @@ mod real {
     crate::real! {
         fn fseek(stream: *mut File, offset: c_long, whence: c_int) -> c_int, else -1;
         fn fseeko(stream: *mut File, offset: off_t, whence: c_int) -> c_int, else -1;
-        fn fseeko64(stream: *mut File, offset: off_t, whence: c_int) -> c_int, else -1;
         fn fsetpos(stream: *mut File, place: *const c_void) -> c_int, else -1;
-        fn fsetpos64(stream: *mut File, place: *const c_void) -> c_int, else -1;
         fn rewind(stream: *mut File) -> (), else ();
         fn fflush(stream: *mut File) -> c_int, else -1;
         fn fflush_unlocked(stream: *mut File) -> c_int, else -1;
@@ -63,7 +61,7 @@ named! {
 }
 named! {
     /// `fseeko(3)`.
-    fn [fseeko fseeko64](stream: *mut File, offset: off_t, whence: c_int, site: usize) -> c_int, real => {
+    fn [fseeko](stream: *mut File, offset: off_t, whence: c_int, site: usize) -> c_int, real => {
         let call = Call::begin(Function::Fseeko, site);
         // SAFETY: an open stream, by the caller's contract.
         let pending = unsafe { stream::pending(stream) };
@@ -76,7 +74,7 @@ named! {
 }
 named! {
     /// `fsetpos(3)`.
-    fn [fsetpos fsetpos64](stream: *mut File, place: *const c_void, site: usize) -> c_int, real => {
+    fn [fsetpos](stream: *mut File, place: *const c_void, site: usize) -> c_int, real => {
         let call = Call::begin(Function::Fsetpos, site);
         // SAFETY: an open stream, by the caller's contract.
         let pending = unsafe { stream::pending(stream) };

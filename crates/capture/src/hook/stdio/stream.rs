@@ -20,6 +20,7 @@ use crate::memory;
 use crate::module::STDIO;
 use crate::name;
 use crate::real as libc_real;
+use crate::sandbox;
 use crate::settings::SETTINGS;
 use crate::shard;
 use crate::time;
@@ -117,7 +118,7 @@ unsafe fn buffer_bytes(stream: *mut File) -> u64 {
 }
 
 fn entry(descriptor: c_int) -> Option<&'static Stream> {
-    memory::private()?.streams.get(usize::try_from(descriptor).ok()?)
+    memory::stream(descriptor)
 }
 
 /// The entry of a stream we know.
@@ -225,6 +226,10 @@ pub unsafe fn detach(stream: *mut File) -> Option<u32> {
 /// `stream` is an open stream.
 #[must_use]
 pub unsafe fn position(stream: *mut File) -> Option<u64> {
+    // libc may have to ask the kernel.
+    if !sandbox::may_seek() {
+        return None;
+    }
     let errno = libc_real::errno();
     // SAFETY: the caller vouches.
     let at = unsafe { ftello(stream) };

@@ -19,9 +19,7 @@ mod real {
 
     crate::real! {
         fn fgetwc(stream: *mut File) -> wint_t, else WEOF;
-        fn getwc(stream: *mut File) -> wint_t, else WEOF;
         fn fgetwc_unlocked(stream: *mut File) -> wint_t, else WEOF;
-        fn getwc_unlocked(stream: *mut File) -> wint_t, else WEOF;
         fn __wuflow(stream: *mut File) -> wint_t, else WEOF;
         fn getwchar() -> wint_t, else WEOF;
         fn getwchar_unlocked() -> wint_t, else WEOF;
@@ -85,9 +83,7 @@ macro_rules! wide {
 
 wide! { false:
     fgetwc = Fgetwc, fgetwc(stream: *mut File) -> wint_t, on stream, if done character;
-    getwc = Fgetwc, getwc(stream: *mut File) -> wint_t, on stream, if done character;
     fgetwc_unlocked = Fgetwc, fgetwc_unlocked(stream: *mut File) -> wint_t, on stream, if done character;
-    getwc_unlocked = Fgetwc, getwc_unlocked(stream: *mut File) -> wint_t, on stream, if done character;
     getwchar = Getwchar, getwchar() -> wint_t, on stream::standard_input(), if done character;
     getwchar_unlocked = Getwchar, getwchar_unlocked() -> wint_t, on stream::standard_input(), if done character;
     fgetws = Fgetws, fgetws(into: *mut wchar_t, size: c_int, stream: *mut File) -> *mut wchar_t, on stream, if done line;

@@ -17,7 +17,6 @@ mod real {
         fn fwrite_unlocked(from: *const c_void, size: usize, count: usize, stream: *mut File) -> usize, else 0;
         fn fputc(c: c_int, stream: *mut File) -> c_int, else -1;
         fn putc(c: c_int, stream: *mut File) -> c_int, else -1;
-        fn _IO_putc(c: c_int, stream: *mut File) -> c_int, else -1;
         fn fputc_unlocked(c: c_int, stream: *mut File) -> c_int, else -1;
         fn putc_unlocked(c: c_int, stream: *mut File) -> c_int, else -1;
         fn putchar(c: c_int) -> c_int, else -1;
@@ -25,7 +24,6 @@ mod real {
         fn fputs(text: *const c_char, stream: *mut File) -> c_int, else -1;
         fn fputs_unlocked(text: *const c_char, stream: *mut File) -> c_int, else -1;
         fn puts(text: *const c_char) -> c_int, else -1;
-        fn _IO_puts(text: *const c_char) -> c_int, else -1;
         fn putw(word: c_int, stream: *mut File) -> c_int, else -1;
         fn perror(text: *const c_char) -> (), else ();
         fn __overflow(stream: *mut File, c: c_int) -> c_int, else -1;
@@ -67,7 +65,7 @@ named! {
 }
 named! {
     /// `fputc(3)`.
-    fn [fputc putc _IO_putc fputc_unlocked putc_unlocked](c: c_int, stream: *mut File, site: usize) -> c_int, real => {
+    fn [fputc putc fputc_unlocked putc_unlocked](c: c_int, stream: *mut File, site: usize) -> c_int, real => {
         let call = Call::begin(Function::Fputc, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(c, stream) };
@@ -100,7 +98,7 @@ named! {
 }
 named! {
     /// `puts(3)`: the text and the end of the line.
-    fn [puts _IO_puts](text: *const c_char, site: usize) -> c_int, real => {
+    fn [puts](text: *const c_char, site: usize) -> c_int, real => {
         let call = Call::begin(Function::Puts, site);
         // SAFETY: the caller's contract is the real function's.
         let done = unsafe { real(text) };

@@ -42,6 +42,18 @@ impl<'a> View<'a> {
         self.u64(offset_of!(Header, process_start))
     }
 
+    /// The inode of the PID namespace that the process's number belongs to, if it is known.
+    #[must_use]
+    pub fn namespace(&self) -> Option<u64> {
+        Some(self.u64(offset_of!(Header, namespace))).filter(|&inode| inode != 0)
+    }
+
+    /// When the process was started, exactly, in the kernel's clock ticks since boot, if it is known.
+    #[must_use]
+    pub fn started(&self) -> Option<u64> {
+        Some(self.u64(offset_of!(Header, started))).filter(|&ticks| ticks != 0)
+    }
+
     /// The user.
     #[must_use]
     pub fn uid(&self) -> u32 {
