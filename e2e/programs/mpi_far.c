@@ -1,5 +1,5 @@
 /* Memory reserved before MPI begins, so that libraries which MPI loads (UCX, which patches `mmap`) lie far from
- * those of the start; each rank maps one file before MPI begins and one while it goes on. Argument: GiB. */
+ * those of the start; each rank maps one file before MPI begins and one while it goes on. Argument: GiB, 4 without one. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include <fcntl.h>
@@ -24,7 +24,7 @@ static int map_file(const char *when, int number) {
 }
 
 int main(int count, char **arguments) {
-    size_t far = (size_t)atol(arguments[1]) << 30;
+    size_t far = (size_t)(count > 1 ? atol(arguments[1]) : 4) << 30;
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, rank, launched = 0;
     if (far && mmap(NULL, far, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED)
         return 2;

@@ -68,6 +68,14 @@ impl Held {
         true
     }
 
+    /// Holds nothing any more.
+    pub fn release(&self) {
+        if let Some(number) = self.number() {
+            sys::close(number);
+        }
+        self.number.store(0, Ordering::Release);
+    }
+
     /// Its number, if it is held and still what it was.
     pub fn number(&self) -> Option<c_int> {
         let number = self.number.load(Ordering::Acquire).checked_sub(1).filter(|&at| at >= 0)?;

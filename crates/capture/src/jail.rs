@@ -7,7 +7,8 @@
 //!
 //! A process that becomes another user may no longer write there either. Its own segment is made before, and the
 //! directory of that user's segments, which belongs to the user, is held for its children; the roll says who that is,
-//! so that `netra run` looks there too.
+//! so that `netra run` looks there too. In a jail nothing is held over that: a directory outside would be a way out
+//! for whoever is no longer root.
 
 use core::ffi::{CStr, c_int};
 use core::sync::atomic::{AtomicU32, Ordering, compiler_fence};
@@ -63,6 +64,12 @@ pub fn before_user(user: u32) {
         return;
     }
     prepare(|| {
+        if user != 0 && entered() {
+            // Whoever gives up root in a jail is not to find a way out of it: children go without a segment.
+            SEGMENTS.release();
+            ROLL.release();
+            return;
+        }
         if SEGMENTS.number_of(user).is_some() {
             return;
         }

@@ -13,6 +13,7 @@ use crate::settings::{LONGEST_PATH, SETTINGS, variables};
 use crate::sys::{self, Descriptor};
 use crate::text::Text;
 
+const PRELOAD: &[u8] = b"LD_PRELOAD=";
 /// Bytes of a program that are looked at: its heads, its interpreter's name and its notes lie there as a rule.
 const FRONT: usize = 2048;
 /// Interpreters that lead to interpreters: more are a mistake.
@@ -35,6 +36,8 @@ pub struct Program {
     pub absence: Option<Absence>,
     /// A library that insists on being the first, if it has one.
     first: Text<64>,
+    /// Whether it is given such a library that another program needed.
+    sheds: bool,
 }
 
 /// How a call names a program.
@@ -58,7 +61,8 @@ impl Program {
     pub unsafe fn find(named: Named) -> Option<Program> {
         // SAFETY: the caller vouches.
         let given = unsafe { text(named.path) }?;
-        let mut found = Program { path: Text::new(), absence: None, first: Text::new() };
+        let mut found =
+            Program { path: Text::new(), absence: None, first: Text::new(), sheds: false };
         if named.search && !given.contains(&b'/') {
             let opened = search(given, &mut found.path)?;
             found.look(&opened, 0);
@@ -79,6 +83,10 @@ impl Program {
             // SAFETY: the caller vouches.
             found.absence = unsafe { cleared(named.environment) };
         }
+        // SAFETY: the caller vouches.
+        let mut variables = unsafe { variables(named.environment) };
+        let put = variables.find_map(|variable| put_first(variable.strip_prefix(PRELOAD)?));
+        found.sheds = put.is_some_and(|put| put != found.first.bytes());
         Some(found)
     }
 
@@ -129,10 +137,11 @@ impl Program {
             && self.path.path().is_some_and(|path| sys::has_attribute(path, c"security.capability"))
     }
 
-    /// Whether it starts only with another library before us, or without us.
+    /// Whether it starts only with another library before us, or without us, or is given one that is not meant
+    /// for it.
     #[must_use]
     pub fn needs_other_environment(&self) -> bool {
-        self.absence == Some(Absence::OtherLibc) || !self.first.bytes().is_empty()
+        self.absence == Some(Absence::OtherLibc) || !self.first.bytes().is_empty() || self.sheds
     }
 }
 
@@ -172,7 +181,7 @@ unsafe fn cleared(environment: *const *const c_char) -> Option<Absence> {
     let (mut preloaded, mut called) = (false, false);
     // SAFETY: the caller vouches.
     for variable in unsafe { variables(environment) } {
-        if let Some(list) = variable.strip_prefix(b"LD_PRELOAD=") {
+        if let Some(list) = variable.strip_prefix(PRELOAD) {
             preloaded = list.split(|byte| b": \t\n".contains(byte)).any(|entry| entry == own);
         }
         called |= variable.starts_with(b"NETRA_LOG_DIR=");
@@ -327,32 +336,38 @@ impl Environment {
         program: &Program,
         given: *const *const c_char,
     ) -> Option<*const *const c_char> {
-        const NAME: &[u8] = b"LD_PRELOAD=";
         let own = real::own_name();
         let mut place = self.list.iter_mut();
         let mut changed = false;
         // SAFETY: the caller vouches.
         for variable in unsafe { variables(given) } {
             let mut entry = variable.as_ptr().cast::<c_char>();
-            if let Some(list) = variable.strip_prefix(NAME) {
+            if let Some(list) = variable.strip_prefix(PRELOAD) {
                 let entries =
                     || list.split(|byte| b": \t\n".contains(byte)).filter(|e| !e.is_empty());
                 let first = program.first.bytes();
+                let put = put_first(list);
                 if !entries().any(|entry| entry == own)
-                    || entries().next().is_some_and(|e| e == first)
+                    || put.is_none() && entries().next().is_some_and(|e| e == first)
+                    || put.is_some_and(|put| put == first)
                 {
                     continue_with(&mut place, entry)?;
                     continue;
                 }
                 changed = true;
-                self.preload.push(NAME).push(first);
-                for one in entries().filter(|one| !(first.is_empty() && *one == own)) {
-                    if self.preload.bytes() != NAME {
+                self.preload.push(PRELOAD).push(first);
+                if !first.is_empty() {
+                    self.preload.push(b":");
+                }
+                let without_us = program.absence == Some(Absence::OtherLibc);
+                let rest = entries().skip(usize::from(put.is_some()));
+                for one in rest.filter(|one| !(without_us && *one == own)) {
+                    if self.preload.bytes() != PRELOAD {
                         self.preload.push(b":");
                     }
                     self.preload.push(one);
                 }
-                if self.preload.bytes() == NAME {
+                if self.preload.bytes() == PRELOAD {
                     continue;
                 }
                 self.preload.path()?;
@@ -364,6 +379,14 @@ impl Environment {
         place.next()?;
         changed.then_some(self.list.as_ptr())
     }
+}
+
+/// The library that netra put first into a list for a program that insists on it: an empty entry behind it says so,
+/// which the loader passes over.
+fn put_first(list: &[u8]) -> Option<&[u8]> {
+    let at = list.iter().position(|&byte| byte == b':')?;
+    let (first, rest) = list.split_at(at);
+    rest.starts_with(b"::").then_some(first)
 }
 
 /// Puts a variable into the next place.

@@ -435,8 +435,10 @@ mod tests {
             io: Seconds(io),
             file: None,
         };
-        let run =
-            Run { processes: processes.iter().enumerate().map(process).collect(), ended: None };
+        let run = Run {
+            processes: processes.iter().enumerate().map(process).collect(),
+            ..Run::default()
+        };
         assert_eq!(run.time_line(Seconds(whole)), line);
     }
 

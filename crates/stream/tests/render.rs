@@ -69,7 +69,7 @@ fn the_message_of_an_open_is_the_published_one() {
             r#""timestamp":1700000000.250011}]}"#,
         )
     );
-    assert_eq!(told, Told { events: 6, written: 4, missing: 0 });
+    assert_eq!(told, Told { events: 6, written: 4, missing: 0, unknown: 0 });
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn messages_behind_a_loss_say_so() {
     let mut out = Vec::new();
     let mut render = Form::ConnectorJson.render();
     let told = render::segment(View::new(&bytes).unwrap(), None, &mut *render, &mut out).unwrap();
-    assert_eq!(told, Told { events: 6, written: 4, missing: 7 });
+    assert_eq!(told, Told { events: 6, written: 4, missing: 7, unknown: 0 });
     let text = String::from_utf8(out).unwrap();
     let marked: Vec<bool> = text.lines().map(|line| line.contains("\"partial\":true")).collect();
     assert_eq!(marked, [false, false, true, true]);
@@ -398,6 +398,6 @@ mod live {
         let (mut live, mut render) = (Live::default(), Form::JsonLines.render());
         let batch = batch(&slots, 0, slots.len());
         let told = live.batch(&batch, None, &mut *render, &mut Vec::new()).unwrap();
-        assert_eq!(told, Told { events: 0, written: 0, missing: 6 });
+        assert_eq!(told, Told { events: 0, written: 0, missing: 6, unknown: 0 });
     }
 }

@@ -42,6 +42,8 @@ pub(crate) fn join(existing: Option<&OsStr>, library: &Path, first: Option<&str>
         first.filter(|first| !text.split([':', ' ']).any(|one| one.ends_with(first)))
     {
         let rest = std::mem::replace(&mut list, OsString::from(first));
+        // The empty entry says that it is there for this program, not for its children.
+        list.push(":");
         if !rest.is_empty() {
             list.push(":");
             list.push(rest);
@@ -74,7 +76,7 @@ mod tests {
         );
         assert_eq!(
             join(Some(OsStr::new("/l/x.so")), library, Some("libasan.so.8")),
-            "libasan.so.8:/l/x.so:/l/libnetra_preload.so"
+            "libasan.so.8::/l/x.so:/l/libnetra_preload.so"
         );
         assert!(can_be_listed(library) && !can_be_listed(Path::new("/a b/x.so")));
     }

@@ -50,19 +50,14 @@ pub(super) static ALL: &[Guest] = &[
     Guest {
         name: "openmpi_ucx_far",
         package: "openmpi-bin",
-        command: Line::Ranks { library: OPEN, program: "mpi_mapped.c", variables: &[], words: UCX },
+        command: Line::Ranks { library: OPEN, program: "mpi_far.c", variables: &[], words: UCX },
         apart: POLLING,
         ..PLAIN
     },
     Guest {
         name: "mpich_ucx_far",
         package: "mpich",
-        command: Line::Ranks {
-            library: MPICH,
-            program: "mpi_mapped.c",
-            variables: &[],
-            words: &[],
-        },
+        command: Line::Ranks { library: MPICH, program: "mpi_far.c", variables: &[], words: &[] },
         apart: POLLING,
         ..PLAIN
     },
