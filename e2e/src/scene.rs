@@ -29,11 +29,22 @@ pub struct Scene {
     kept: Cell<bool>,
 }
 
+/// Whether other users, whom programs may become, can enter a folder.
+fn is_open_to_all(folder: &Path) -> bool {
+    let enters = |folder: &Path| {
+        fs::metadata(folder).is_ok_and(|about| about.permissions().mode() & 0o001 != 0)
+    };
+    folder.ancestors().all(enters)
+}
+
 impl Scene {
     /// Makes an empty scene for a case; what an earlier run left there is removed.
     pub fn new(name: &str) -> Result<Scene> {
-        let root = crate::program::output().join("run").join(name);
-        Scene::at(root)
+        let output = crate::program::output();
+        if !is_open_to_all(&output) {
+            return Scene::open_to_all(name);
+        }
+        Scene::at(output.join("run").join(name))
     }
 
     /// The same below a place that other users may enter.

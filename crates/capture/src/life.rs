@@ -54,6 +54,7 @@ use crate::roll::{self, Identity};
 use crate::sandbox;
 use crate::settings::{LONGEST_PATH, SETTINGS};
 use crate::sys::{self, Refused};
+use crate::target;
 use crate::text::Text;
 use crate::time::{self, ORIGIN};
 use crate::tls;
@@ -101,6 +102,7 @@ pub fn start() {
     }
     // SAFETY: the environment is the loader's list, and nobody reads settings before `STARTED`.
     unsafe { SETTINGS.read(environment()) };
+    keep_first_to_itself();
     if !sandbox::start() {
         SETTINGS.disable();
         STARTED.store(2, Ordering::Release);
@@ -192,12 +194,35 @@ fn watch_exit() {
     }
 }
 
-/// Writes a number of two digits over the value of a setting, where it still lies in the environment that the
-/// kernel made, at the end of the first thread's stack: anything else may be memory that cannot be written.
+/// Writes a number of two digits over the value of a setting.
 pub fn change_setting(name: &[u8], value: u64) {
-    const MOST: usize = 8 << 20;
     let Some(digits) = u8::try_from(value).ok().filter(|&value| value < 100) else { return };
-    // SAFETY: the application's list, in a call of its own that has nothing to do with it.
+    in_environment(name, |at, value| {
+        if value.len() == 2 {
+            let two = [digits / 10, digits % 10].map(|digit| digit.wrapping_add(b'0'));
+            // SAFETY: two bytes of the environment on the stack, which is writable.
+            unsafe { at.cast::<[u8; 2]>().write_volatile(two) };
+        }
+    });
+}
+
+/// The library that `netra run` or a parent's hook has put first for this program is not for its children: each that
+/// needs it gets it anew (`target`).
+fn keep_first_to_itself() {
+    in_environment(target::PRELOAD, |at, list| {
+        let Some(first) = target::put_first(list) else { return };
+        let from = at.wrapping_add(first.len().wrapping_add(2));
+        let rest = list.len().wrapping_sub(first.len()).wrapping_sub(2);
+        // SAFETY: both lie in the same text on the stack, which is writable; its NUL comes along.
+        unsafe { ptr::copy(from, at, rest.wrapping_add(1)) };
+    });
+}
+
+/// Does something with the value of a variable where it still lies in the environment that the kernel made, at the
+/// end of the first thread's stack: anything else may be memory that cannot be written.
+fn in_environment(name: &[u8], change: impl Fn(*mut u8, &[u8])) {
+    const MOST: usize = 8 << 20;
+    // SAFETY: the application's list, at the start or in a call of its own that has nothing to do with it.
     let mut list = unsafe { environment() };
     // SAFETY: it ends with null.
     while let Some(text) = unsafe { list.as_ref() }.copied().filter(|text| !text.is_null()) {
@@ -205,11 +230,8 @@ pub fn change_setting(name: &[u8], value: u64) {
         // SAFETY: each is a C string.
         let bytes = unsafe { CStr::from_ptr(text) }.to_bytes();
         let there = text.addr().wrapping_sub(libc_stack_end().addr()) < MOST;
-        if there && bytes.len() == name.len().wrapping_add(2) && bytes.starts_with(name) {
-            let at = text.wrapping_add(name.len()).cast_mut().cast::<[u8; 2]>();
-            let value = [digits / 10, digits % 10].map(|digit| digit.wrapping_add(b'0'));
-            // SAFETY: two bytes of the environment on the stack, which is writable.
-            unsafe { at.write_volatile(value) };
+        if there && let Some(value) = bytes.strip_prefix(name) {
+            change(text.wrapping_add(name.len()).cast_mut().cast(), value);
         }
     }
 }

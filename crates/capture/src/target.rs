@@ -13,7 +13,8 @@ use crate::settings::{LONGEST_PATH, SETTINGS, variables};
 use crate::sys::{self, Descriptor};
 use crate::text::Text;
 
-const PRELOAD: &[u8] = b"LD_PRELOAD=";
+/// The variable that lists libraries.
+pub const PRELOAD: &[u8] = b"LD_PRELOAD=";
 /// Bytes of a program that are looked at: its heads, its interpreter's name and its notes lie there as a rule.
 const FRONT: usize = 2048;
 /// Interpreters that lead to interpreters: more are a mistake.
@@ -36,8 +37,6 @@ pub struct Program {
     pub absence: Option<Absence>,
     /// A library that insists on being the first, if it has one.
     first: Text<64>,
-    /// Whether it is given such a library that another program needed.
-    sheds: bool,
 }
 
 /// How a call names a program.
@@ -61,8 +60,7 @@ impl Program {
     pub unsafe fn find(named: Named) -> Option<Program> {
         // SAFETY: the caller vouches.
         let given = unsafe { text(named.path) }?;
-        let mut found =
-            Program { path: Text::new(), absence: None, first: Text::new(), sheds: false };
+        let mut found = Program { path: Text::new(), absence: None, first: Text::new() };
         if named.search && !given.contains(&b'/') {
             let opened = search(given, &mut found.path)?;
             found.look(&opened, 0);
@@ -83,10 +81,9 @@ impl Program {
             // SAFETY: the caller vouches.
             found.absence = unsafe { cleared(named.environment) };
         }
-        // SAFETY: the caller vouches.
-        let mut variables = unsafe { variables(named.environment) };
-        let put = variables.find_map(|variable| put_first(variable.strip_prefix(PRELOAD)?));
-        found.sheds = put.is_some_and(|put| put != found.first.bytes());
+        if found.absence.is_none() && is_out_of_reach() {
+            found.absence = Some(Absence::Unreadable);
+        }
         Some(found)
     }
 
@@ -137,12 +134,24 @@ impl Program {
             && self.path.path().is_some_and(|path| sys::has_attribute(path, c"security.capability"))
     }
 
-    /// Whether it starts only with another library before us, or without us, or is given one that is not meant
-    /// for it.
+    /// Whether the loader would end it, or complain, if we were in its list.
+    fn starts_without_us(&self) -> bool {
+        matches!(self.absence, Some(Absence::OtherLibc | Absence::Unreadable))
+    }
+
+    /// Whether it starts only with another library before us, or without us.
     #[must_use]
     pub fn needs_other_environment(&self) -> bool {
-        self.absence == Some(Absence::OtherLibc) || !self.first.bytes().is_empty() || self.sheds
+        self.starts_without_us() || !self.first.bytes().is_empty()
     }
+}
+
+/// Whether our own file cannot be read any more, by another user or under another root: the loader would complain
+/// on the program's standard error.
+fn is_out_of_reach() -> bool {
+    let mut own = Text::<LONGEST_PATH>::new();
+    own.push(real::own_name());
+    own.path().is_some_and(|own| sys::open(own, libc::O_RDONLY, 0).is_err())
 }
 
 /// Looks for a name where `PATH` says.
@@ -346,10 +355,8 @@ impl Environment {
                 let entries =
                     || list.split(|byte| b": \t\n".contains(byte)).filter(|e| !e.is_empty());
                 let first = program.first.bytes();
-                let put = put_first(list);
                 if !entries().any(|entry| entry == own)
-                    || put.is_none() && entries().next().is_some_and(|e| e == first)
-                    || put.is_some_and(|put| put == first)
+                    || entries().next().is_some_and(|e| e == first)
                 {
                     continue_with(&mut place, entry)?;
                     continue;
@@ -359,9 +366,8 @@ impl Environment {
                 if !first.is_empty() {
                     self.preload.push(b":");
                 }
-                let without_us = program.absence == Some(Absence::OtherLibc);
-                let rest = entries().skip(usize::from(put.is_some()));
-                for one in rest.filter(|one| !(without_us && *one == own)) {
+                let without_us = program.starts_without_us();
+                for one in entries().filter(|one| !(without_us && *one == own)) {
                     if self.preload.bytes() != PRELOAD {
                         self.preload.push(b":");
                     }
@@ -383,7 +389,7 @@ impl Environment {
 
 /// The library that netra put first into a list for a program that insists on it: an empty entry behind it says so,
 /// which the loader passes over.
-fn put_first(list: &[u8]) -> Option<&[u8]> {
+pub fn put_first(list: &[u8]) -> Option<&[u8]> {
     let at = list.iter().position(|&byte| byte == b':')?;
     let (first, rest) = list.split_at(at);
     rest.starts_with(b"::").then_some(first)

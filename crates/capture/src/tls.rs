@@ -31,7 +31,9 @@ pub struct Slot {
     pub site: Cell<usize>,
     /// The stack pointer at that call.
     pub stack: Cell<usize>,
-    reserved: usize,
+    /// Not 0 while `mmap` goes on for the application: who has written over libc's may make the kernel's call through
+    /// `syscall()`.
+    pub mapping: Cell<usize>,
 }
 
 const _: () = assert!(size_of::<Slot>() == 64);
@@ -54,7 +56,7 @@ static FOREIGN: Foreign = Foreign(Slot {
     route: Cell::new(0),
     site: Cell::new(0),
     stack: Cell::new(0),
-    reserved: 0,
+    mapping: Cell::new(0),
 });
 
 /// Whether the calling thread is none of libc's: a child of `clone` may have an empty thread block

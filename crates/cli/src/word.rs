@@ -174,18 +174,18 @@ pub(crate) fn memory(word: &str) -> Result<Bytes, String> {
 /// A duration with its unit, or a number of seconds; at least a little.
 pub(crate) fn duration(word: &str) -> Result<Duration, String> {
     let wrong = || "a time above 0 such as 30s, 5min or 250ms".to_owned();
-    let length = match word.parse::<f64>() {
-        Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|_| wrong())?,
-        Err(_) => daemon::duration(word).map_err(|_| wrong())?,
-    };
-    if length.is_zero() { Err(wrong()) } else { Ok(length) }
+    length(word).filter(|length| !length.is_zero()).ok_or_else(wrong)
 }
 
 /// A duration that may be nothing at all.
 pub(crate) fn patience(word: &str) -> Result<Duration, String> {
-    match duration(word) {
-        Err(_) if ["0", "0s"].contains(&word) => Ok(Duration::ZERO),
-        length => length,
+    length(word).ok_or_else(|| "a time such as 30s, 5min, 250ms or 0s".to_owned())
+}
+
+fn length(word: &str) -> Option<Duration> {
+    match word.parse::<f64>() {
+        Ok(seconds) => Duration::try_from_secs_f64(seconds).ok(),
+        Err(_) => daemon::duration(word).ok(),
     }
 }
 
@@ -246,5 +246,7 @@ mod tests {
         for wrong in ["-3", "0", "inf", "soon", "NaN"] {
             assert!(duration(wrong).is_err(), "{wrong}");
         }
+        assert_eq!(patience("0ms"), Ok(Duration::ZERO));
+        assert!(patience("-3").is_err() && patience("soon").is_err());
     }
 }

@@ -120,6 +120,8 @@ absences! {
     Disabled = 15, "disabled", "left out by NETRA_DISABLE";
     /// MPI counts a rank that nobody saw.
     Unseen = 16, "unseen_rank", "ranks that MPI counts and nobody saw";
+    /// The library's file is out of its reach.
+    Unreadable = 17, "unreadable", "where netra's library can not be read";
     /// A reason that this netra does not know.
     Unknown = 255, "unknown", "left out for a reason that this netra does not know";
 }

@@ -40,7 +40,7 @@ impl Only {
             others.push(module.name());
             let is_named = |name: &&str| self.has_counter(name);
             if !self.has_module(module.name())
-                || !table.int.iter().chain(table.float).any(|name| is_named(&name))
+                || !table.int.iter().chain(table.float).any(|name| is_named(name))
             {
                 continue;
             }

@@ -228,6 +228,10 @@ fn own(
         if call.name == "mmap" && call.arguments.contains(ARENA.trim_start_matches('(')) {
             arenas.push(call.range());
         }
+        if is_of_malloc(&call) {
+            arenas.push(call.range());
+            continue;
+        }
         // A program without a loader opens nothing before it has a thread block.
         loading &= !call.arguments.starts_with("ARCH_SET_FS");
         if loading && call.name == "openat" {
@@ -267,6 +271,14 @@ fn own(
 fn is_chance(call: &Call<'_>) -> bool {
     let for_a_name = call.name == "getrandom" && call.arguments.ends_with("8, GRND_NONBLOCK)");
     call.name == "brk" || call.name == "rt_sigreturn" || for_a_name
+}
+
+/// Whether it takes memory as `malloc` does for a large block: which blocks are large depends on those before, down
+/// to the environment's.
+fn is_of_malloc(call: &Call<'_>) -> bool {
+    call.name == "mmap"
+        && call.argument(0) == "NULL"
+        && call.arguments.contains("PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1")
 }
 
 /// Whether it reads what the kernel tells a process of itself, in which netra is.

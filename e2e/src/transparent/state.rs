@@ -199,6 +199,8 @@ fn without_netra(variable: String) -> Option<String> {
         return None;
     }
     let Some(list) = variable.strip_prefix("LD_PRELOAD=") else { return Some(variable) };
+    // What netra puts first for a program that insists on it has an empty entry behind it.
+    let list = list.split_once("::").map_or(list, |(_, rest)| rest);
     let others = list.split([':', ' ']).filter(|path| !path.ends_with("/libnetra_preload.so"));
     let others = others.collect::<Vec<_>>().join(":");
     (!others.is_empty()).then(|| format!("LD_PRELOAD={others}"))

@@ -10,6 +10,7 @@ use netra_event::{Function, NO_OFFSET};
 use super::posix::named;
 use crate::call::Call;
 use crate::got::{Family, Row};
+use crate::tls;
 
 /// The functions behind the hooks.
 mod real {
@@ -32,8 +33,16 @@ crate::slot_hook! {
     /// `mmap(2)` of a file: anonymous memory has passed by already.
     fn map(at: *mut c_void, bytes: usize, access: c_int, flags: c_int, descriptor: c_int, offset: off_t) -> *mut c_void, real, taken => {
         let call = Call::begin(Function::Mmap, taken.site);
+        let slot = tls::slot();
+        let own = slot.borrowed.get() == 0;
+        if own {
+            slot.mapping.set(1);
+        }
         // SAFETY: the caller's contract is the real function's.
         let place = unsafe { real(at, bytes, access, flags, descriptor, offset) };
+        if own {
+            slot.mapping.set(0);
+        }
         mapped(call, descriptor, (offset, bytes), place);
         place
     }

@@ -189,7 +189,7 @@ mod tests {
             ..Events::default()
         };
         let want = "SELECT t, t_ns, rank, layer, function, file, \"offset\", bytes, duration, error \
-            FROM events WHERE job = job('4711') AND rank IN (0, 3) AND lower(op) = 'write' \
+            FROM events WHERE job = job('4711') AND rank IN (0, 3) AND lower(op) IN ('write') \
             AND strpos(file, 'ckpt') > 0 ORDER BY t, t_ns, rank, sequence LIMIT 10";
         assert_eq!(question.sql(), want);
     }

@@ -13,11 +13,14 @@ pub(super) static ALL: &[Guest] = &[
         "bubblewrap",
         "bwrap --unshare-all --ro-bind / / --dev /dev --proc /proc --bind $PWD $PWD sh -c 'wc -l < text; cp text inside; echo $$; id -u'; echo $?",
     ),
-    shell(
-        "bwrap_tmp",
-        "bubblewrap",
-        "bwrap --bind / / --dev /dev --tmpfs /tmp --bind $PWD /mnt --chdir /mnt sh -c 'wc -l < text; cp text inside; ls /tmp | grep -v ^netra-'; echo $?",
-    ),
+    Guest {
+        apart: &[(Aspect::Calls, "what netra keeps in a private /tmp is listed there")],
+        ..shell(
+            "bwrap_tmp",
+            "bubblewrap",
+            "bwrap --bind / / --dev /dev --tmpfs /tmp --bind $PWD /mnt --chdir /mnt sh -c 'wc -l < text; cp text inside; ls /tmp | grep -v ^netra-'; echo $?",
+        )
+    },
     shell(
         "unshare",
         "util-linux",
@@ -56,7 +59,13 @@ pub(super) static ALL: &[Guest] = &[
         "dash",
         "ulimit -n 6; wc -l < text; cat text text | cksum; sort text | tail -1; echo $?",
     ),
-    shell("ulimit_f", "dash", "ulimit -f 1; cat text text > big; echo $?; wc -c < big"),
+    Guest {
+        apart: &[(
+            Aspect::Errors,
+            "what is lost with a killed process that could make no segment is said",
+        )],
+        ..shell("ulimit_f", "dash", "ulimit -f 1; cat text text > big; echo $?; wc -c < big")
+    },
     shell(
         "ulimit_s",
         "dash",
@@ -103,10 +112,13 @@ pub(super) static ALL: &[Guest] = &[
     shell("musl_static", "musl-tools", "musl-gcc -static -o app app.c && ./app one; echo $?")
         .long(),
     Guest {
-        apart: &[(
-            Aspect::Library,
-            "its own library must be the first in LD_PRELOAD, which `netra run` sees to",
-        )],
+        apart: &[
+            (
+                Aspect::Library,
+                "its own library must be the first in LD_PRELOAD, which `netra run` sees to",
+            ),
+            (Aspect::Calls, "the loader looks for that library sooner"),
+        ],
         ..shell(
             "address_sanitizer",
             "gcc",

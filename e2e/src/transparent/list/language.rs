@@ -55,15 +55,21 @@ pub(super) static ALL: &[Guest] = &[
             "import os, subprocess, tempfile, threading\nprint(len(open('text').read()))\nt=[threading.Thread(target=lambda i=i: open(f'o{i}','w').write('x'*i)) for i in range(8)]\n[a.start() for a in t]; [a.join() for a in t]\nprint(subprocess.run(['wc','-l','text'],capture_output=True).stdout)\nwith tempfile.TemporaryFile() as f: f.write(b'1')\nos._exit(6)",
         ],
     ),
-    script(
-        "python_processes",
-        "python3",
-        &[
-            "python3",
-            "-c",
-            "import multiprocessing as m\ndef f(i):\n    open(f'o{i}','w').write(str(i)); return i*i\nif __name__ == '__main__':\n    with m.get_context('fork').Pool(3) as p: print(p.map(f, range(20)))",
+    Guest {
+        apart: &[
+            (Aspect::Calls, "its pool ends workers by a signal, wherever they are"),
+            (Aspect::Ends, "its pool ends workers by a signal, wherever they are"),
         ],
-    ),
+        ..script(
+            "python_processes",
+            "python3",
+            &[
+                "python3",
+                "-c",
+                "import multiprocessing as m\ndef f(i):\n    open(f'o{i}','w').write(str(i)); return i*i\nif __name__ == '__main__':\n    with m.get_context('fork').Pool(3) as p: print(p.map(f, range(20)))",
+            ],
+        )
+    },
     script(
         "perl",
         "perl",

@@ -49,6 +49,7 @@ pub(super) const APART: &[(&str, &str)] = &[
     ("patch_exports", "its own tests give it what it needs"),
     ("mpi_told", "its own tests give it what it needs"),
     ("mpi_far", "a row for each MPI"),
+    ("dlopen_name", "its own tests give it what it needs"),
     ("fork_late", "its own tests give it what it needs"),
     ("limits", "its own tests give it what it needs"),
     ("libaio", "its own tests give it what it needs"),

@@ -15,6 +15,7 @@ use crate::hook::metadata::{self, meta};
 use crate::hook::rename::{At, renamed};
 use crate::hook::{data, map, mover, posix, process, random, stat, statx, temporary, uring};
 use crate::real as libc_real;
+use crate::tls;
 use netra_event::segment::shard::posix as counter;
 
 /// What stands in a register.
@@ -265,7 +266,7 @@ rows! {
 
     SYS_mmap = Mmap, Around |call, [_, bytes, _, flags, descriptor, offset], made| {
         let done = (made.0)();
-        if flags.int() & libc::MAP_ANONYMOUS == 0 {
+        if flags.int() & libc::MAP_ANONYMOUS == 0 && tls::slot().mapping.get() == 0 {
             let place = core::ptr::with_exposed_provenance_mut::<c_void>(done as usize);
             map::mapped(call, descriptor.int(), (offset.offset(), bytes.0), place);
         }
