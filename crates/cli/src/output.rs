@@ -94,6 +94,7 @@ impl Output {
 }
 
 impl Write for Output {
+    #[expect(clippy::disallowed_methods, reason = "whoever calls it is told how much was written")]
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.out.write(bytes).map_err(|error| self.named(&error))
     }

@@ -157,13 +157,9 @@ pub(crate) fn defaults(mut program: Command) -> (Command, Vec<String>) {
             match says {
                 Value::Table(options) if program.find_subcommand(name).is_some() => {
                     for (option, value) in options {
-                        match default(program, name, option, value) {
-                            Ok(changed) => program = changed,
-                            Err((same, what)) => {
-                                program = same;
-                                wrong.push(complain(what));
-                            }
-                        }
+                        let complaint;
+                        (program, complaint) = default(program, name, option, value);
+                        wrong.extend(complaint.map(complain));
                     }
                 }
                 _ if OF_REPORTS.contains(&name.as_str()) => {}
@@ -193,15 +189,15 @@ pub(crate) fn key(setting: Setting) -> String {
     name.strip_prefix("NETRA_").unwrap_or(name).to_lowercase()
 }
 
-/// Gives an option of a command a default; or the same program and what is wrong.
+/// Gives an option of a command a default; or what is wrong with it, and the program as it was.
 fn default(
     program: Command,
     command: &str,
     option: &str,
     value: &Value,
-) -> Result<Command, (Command, String)> {
+) -> (Command, Option<String>) {
     let long = option.replace('_', "-");
-    let Some(known) = program.find_subcommand(command) else { return Ok(program) };
+    let Some(known) = program.find_subcommand(command) else { return (program, None) };
     let is_meant = |arg: &&clap::Arg| {
         arg.get_long() == Some(&long)
             || arg.get_all_aliases().is_some_and(|all| all.contains(&long.as_str()))
@@ -210,13 +206,13 @@ fn default(
     let Some(arg) = known.get_arguments().find(is_meant) else {
         let all: Vec<&str> = known.get_arguments().filter_map(clap::Arg::get_long).collect();
         let what = word::unknown("option", &long, &all);
-        return Err((program, format!("[{command}] {what}")));
+        return (program, Some(format!("[{command}] {what}")));
     };
     let is_switch = !arg.get_action().takes_values();
     let typed: Vec<String> = match value {
         Value::Boolean(on) if is_switch => vec![on.to_string()],
         _ if is_switch => {
-            return Err((program, format!("[{command}] {option} is true or false")));
+            return (program, Some(format!("[{command}] {option} is true or false")));
         }
         Value::Array(all) => all.iter().filter_map(text).collect(),
         other => text(other).into_iter().collect(),
@@ -224,7 +220,8 @@ fn default(
     let id = arg.get_id().clone();
     // What the program is described with lives as long as the program.
     let values: Vec<&'static str> = typed.into_iter().map(|text| &*text.leak()).collect();
-    Ok(program.mut_subcommand(command, |command| {
+    let program = program.mut_subcommand(command, |command| {
         command.mut_arg(id, |arg| arg.default_values(values).required(false))
-    }))
+    });
+    (program, None)
 }

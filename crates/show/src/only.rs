@@ -39,8 +39,7 @@ impl Only {
             let Some(table) = counter::current(module) else { continue };
             others.push(module.name());
             let is_named = |name: &&str| self.has_counter(name);
-            if !self.has_module(module.name())
-                || !table.int.iter().chain(table.float).any(|name| is_named(name))
+            if !self.has_module(module.name()) || !table.int.iter().chain(table.float).any(is_named)
             {
                 continue;
             }

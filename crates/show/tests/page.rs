@@ -16,7 +16,7 @@ use std::process::Command;
 use netra_analyse::detail::{Budget, Detail};
 use netra_analyse::{
     Aside, Direction, Frame, FunctionUse, Heatmap, Job, Layer, Layout, Opening, Place, Setup,
-    Thresholds, TraceRow, Usage, diagnose, diagnose_and_draw,
+    Thresholds, TraceRow, Usage, Who, diagnose, diagnose_and_draw,
 };
 use netra_darshan::read::Log;
 use netra_event::{Function, Module, Rank, RecordId, Seconds};
@@ -47,6 +47,7 @@ fn job(nprocs: u64, run_time: f64) -> Job {
         source: "made by a test".into(),
         command: "./app".into(),
         nprocs,
+        who: Who::ranks(nprocs),
         run_time: Seconds(run_time),
         modules: vec![Module::Posix],
         ..Job::default()

@@ -220,7 +220,7 @@ mod tests {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/insight");
         for entry in std::fs::read_dir(folder).expect("this folder") {
             let path = entry.expect("a file").path();
-            if !path.extension().is_some_and(|end| end == "rs") {
+            if path.extension().is_none_or(|end| end != "rs") {
                 continue;
             }
             let text = std::fs::read_to_string(&path).expect("a source");
