@@ -58,6 +58,16 @@ pub fn open(path: &CStr, flags: c_int, mode: u32) -> Result<Descriptor> {
     open_in(libc::AT_FDCWD, path, flags, mode)
 }
 
+/// Asks whether the real user may read a file, without rights that go beyond a user's.
+///
+/// # Errors
+/// That user may not.
+pub fn may_read(path: &CStr) -> Result<()> {
+    let args = [word(libc::AT_FDCWD), path.as_ptr().expose_provenance(), word(libc::R_OK), 0, 0, 0];
+    // SAFETY: the path ends with NUL and outlives the call.
+    done(unsafe { syscall(libc::SYS_faccessat, args) })
+}
+
 /// Opens a path that is relative to a directory.
 ///
 /// # Errors

@@ -10,7 +10,7 @@ use crate::arch::MACHINE;
 use crate::life;
 use crate::real;
 use crate::settings::{LONGEST_PATH, SETTINGS, variables};
-use crate::sys::{self, Descriptor};
+use crate::sys::{self, Descriptor, Refused};
 use crate::text::Text;
 
 /// The variable that lists libraries.
@@ -149,9 +149,16 @@ impl Program {
 /// Whether our own file cannot be read any more, by another user or under another root: the loader would complain
 /// on the program's standard error.
 fn is_out_of_reach() -> bool {
+    let name = real::own_name();
     let mut own = Text::<LONGEST_PATH>::new();
-    own.push(real::own_name());
-    own.path().is_some_and(|own| sys::open(own, libc::O_RDONLY, 0).is_err())
+    own.push(name);
+    // Both as who it is and as what it goes on as: rights beyond the user's end with the exec. (That nothing may be
+    // asked, in a sandbox, is no answer.)
+    let refused = |own: &CStr| {
+        let answers = [sys::open(own, libc::O_RDONLY, 0).map(drop), sys::may_read(own)];
+        answers.iter().any(|answer| matches!(answer, Err(Refused(libc::EACCES | libc::ENOENT))))
+    };
+    !name.is_empty() && own.path().is_some_and(refused)
 }
 
 /// Looks for a name where `PATH` says.

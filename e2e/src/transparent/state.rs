@@ -219,8 +219,14 @@ fn descriptors(event: &Event<'_>) -> Vec<String> {
         // Pipes and sockets have a number of the kernel's.
         let target = String::from_utf8_lossy(target).into_owned();
         let target = target.split(":[").next().unwrap_or_default();
+        // What netra holds for children of another user (`crates/capture/src/hold.rs`).
+        let is_held = target.contains("/.netra-run-") || target.contains("/segments/netra-");
+        let number: u32 = number.parse().unwrap_or(0);
+        if number >= 200 && is_held {
+            continue;
+        }
         let line = format!("{number} {target} {}", facts.join(" "));
-        found.push((number.parse().unwrap_or(0), line));
+        found.push((number, line));
     }
     found.sort();
     found.into_iter().map(|(_, line)| line).collect()

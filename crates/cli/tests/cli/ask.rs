@@ -104,8 +104,8 @@ fn jobs_and_events_need_no_sql() {
     }
     assert_eq!(rows(&place, &["events", key, "-n", "3"]), all[..3]);
     // Seconds of the job: what is before a moment and what is from it on is everything.
-    let early = rows(&place, &["events", key, "--to", "0.1"]).len();
-    let late = rows(&place, &["events", key, "--from", "0.1"]).len();
+    let early = rows(&place, &["events", key, "--to", "0.11"]).len();
+    let late = rows(&place, &["events", key, "--from", "0.11"]).len();
     assert_eq!(early + late, all.len());
     let nobody = ask(&place, &["events", "nobody"]);
     assert_eq!(nobody.code, 2);

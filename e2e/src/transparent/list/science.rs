@@ -28,7 +28,7 @@ pub(super) static ALL: &[Guest] = &[
         name: "hmmsearch",
         package: "hmmer",
         command: Line::Shell(
-            "hmmbuild -o build.log family.hmm family.sto; hmmsearch --cpu 2 --noali --tblout hits family.hmm proteins.fa | grep -v '^#' | wc -l",
+            "hmmbuild -o /dev/null family.hmm family.sto; hmmsearch --cpu 2 --noali --tblout hits family.hmm proteins.fa | grep -v '^#' | wc -l",
         ),
         input: proteins,
         ..PLAIN
@@ -79,7 +79,7 @@ pub(super) static ALL: &[Guest] = &[
         name: "lmdb",
         package: "lmdb-utils",
         command: Line::Shell(
-            "mdb_load -n -T a.mdb < pairs && mdb_dump -n -p a.mdb | cksum && mdb_stat -n a.mdb",
+            "mdb_load -n -T a.mdb < pairs && mdb_dump -n -p a.mdb | cksum && mdb_stat -n a.mdb; rm a.mdb-lock",
         ),
         input: |work| {
             let head =

@@ -16,6 +16,7 @@ pub(super) static ALL: &[Guest] = &[
         name: "redis",
         package: "redis-server",
         command: Line::Script("redis.sh", "redis-server"),
+        apart: &[(Aspect::Calls, "it looks for clients, and at the clock, when it is time")],
         ..PLAIN
     },
     Guest {
