@@ -57,8 +57,8 @@ pub(super) static ALL: &[Guest] = &[
     ),
     Guest {
         apart: &[
-            (Aspect::Calls, "its pool ends workers by a signal, wherever they are"),
-            (Aspect::Ends, "its pool ends workers by a signal, wherever they are"),
+            (Aspect::Calls, "who of its pool takes a piece of work is chance"),
+            (Aspect::Ends, "who of its pool takes a piece of work is chance"),
         ],
         ..script(
             "python_processes",
@@ -66,7 +66,7 @@ pub(super) static ALL: &[Guest] = &[
             &[
                 "python3",
                 "-c",
-                "import multiprocessing as m\ndef f(i):\n    open(f'o{i}','w').write(str(i)); return i*i\nif __name__ == '__main__':\n    with m.get_context('fork').Pool(3) as p: print(p.map(f, range(20)))",
+                "import multiprocessing as m\ndef f(i):\n    open(f'o{i}','w').write(str(i)); return i*i\nif __name__ == '__main__':\n    p = m.get_context('fork').Pool(3); print(p.map(f, range(20))); p.close(); p.join()",
             ],
         )
     },
