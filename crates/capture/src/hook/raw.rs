@@ -1,5 +1,5 @@
 //! `syscall(2)`, libc's entry for calls without a wrapper: what has a hook as a function of libc has it here as
-//! well, by its number ([`row`]). System calls by instructions of the application's own pass by, unseen.
+//! well, by its number (`row.rs`). System calls by instructions of the application's own pass by, unseen.
 
 use core::ffi::c_long;
 
