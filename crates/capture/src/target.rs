@@ -100,8 +100,9 @@ impl Program {
         }
         let Some(heads) = Heads::of(front) else { return };
         self.absence = heads.absence(file);
-        if self.absence.is_none() && heads.needs_a_sanitizer(file, &mut self.first) {
+        if self.absence.is_none() {
             // It starts with us behind that library: `Environment`.
+            heads.find_sanitizer(file, &mut self.first);
         }
     }
 
@@ -284,15 +285,15 @@ impl<'a> Heads<'a> {
         into.get(..length.unwrap_or(0)).unwrap_or_default()
     }
 
-    /// Whether the program needs the runtime of the address sanitizer, which insists on being first; its name.
-    fn needs_a_sanitizer(&self, file: &Descriptor, into: &mut Text<64>) -> bool {
+    /// The name of the runtime of the address sanitizer, which insists on being first, if the program needs it.
+    fn find_sanitizer(&self, file: &Descriptor, into: &mut Text<64>) {
         let mut table = [0_u8; 1024];
-        let Some(dynamic) = self.all().find(|head| head.kind == PT_DYNAMIC) else { return false };
+        let Some(dynamic) = self.all().find(|head| head.kind == PT_DYNAMIC) else { return };
         let rows = self.read(file, &dynamic, &mut table);
         let (rows, _) = rows.as_chunks::<16>();
         let tag = |row: &[u8; 16]| (number(row, 0, 8), number(row, 8, 8));
         let strings = rows.iter().map(tag).find(|row| row.0 == DT_STRTAB).map(|row| row.1);
-        let Some(strings) = strings.and_then(|address| self.offset(address)) else { return false };
+        let Some(strings) = strings.and_then(|address| self.offset(address)) else { return };
         for (_, name) in rows.iter().map(tag).filter(|row| row.0 == DT_NEEDED) {
             let mut buffer = [0_u8; 48];
             let length = file.read_at(&mut buffer, strings.wrapping_add(name)).unwrap_or(0);
@@ -300,10 +301,9 @@ impl<'a> Heads<'a> {
             let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
             if name.starts_with(b"libasan.so") || name.starts_with(b"libclang_rt.asan") {
                 into.push(name);
-                return true;
+                return;
             }
         }
-        false
     }
 
     /// Where an address of the program lies in its file.
